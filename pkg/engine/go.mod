@@ -1,0 +1,3 @@
+module github.com/scoundrel-game/scoundrel/pkg/engine
+
+go 1.26.0

@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors of commands that do not depend on the move.
+var (
+	// ErrNotStarted refuses a move before the game is opened.
+	ErrNotStarted = errors.New("engine: the game has not started")
+	// ErrGameOver refuses any command to a game that is over.
+	ErrGameOver = errors.New("engine: the game is over")
+	// ErrUnfinished refuses a move where not all facts of the last command were applied.
+	ErrUnfinished = errors.New("engine: the last command's facts are not all applied")
+)
+
+// Reason says why a move is illegal. The zero value is none.
+type Reason uint8
+
+// The reasons.
+const (
+	// ReasonNotAMove is a kind that does not exist, or a card where there must be none.
+	ReasonNotAMove Reason = iota + 1
+	// ReasonCardNotInRoom is a card that does not lie face up.
+	ReasonCardNotInRoom
+	// ReasonWrongRole is a card with which this kind of move cannot be made.
+	ReasonWrongRole
+	// ReasonNoWeapon is a fight with a weapon while none is equipped.
+	ReasonNoWeapon
+	// ReasonWeaponWorn is a monster above what the weapon may still hit.
+	ReasonWeaponWorn
+	// ReasonRoomFaced is avoiding a room of which a card has been taken.
+	ReasonRoomFaced
+	// ReasonRoomBeforeAvoided is avoiding two rooms in a row.
+	ReasonRoomBeforeAvoided
+	// ReasonLastRoom is avoiding the last room, which is not full.
+	ReasonLastRoom
+)
+
+var reasons = [...]struct{ name, text string }{
+	{"NONE", "nothing is wrong with it"},
+	ReasonNotAMove:          {"NOT_A_MOVE", "there is no such move"},
+	ReasonCardNotInRoom:     {"CARD_NOT_IN_ROOM", "the card is not in the room"},
+	ReasonWrongRole:         {"WRONG_ROLE", "the move is not made with this kind of card"},
+	ReasonNoWeapon:          {"NO_WEAPON", "no weapon is equipped"},
+	ReasonWeaponWorn:        {"WEAPON_WORN", "after its last kill the weapon hits only weaker monsters"},
+	ReasonRoomFaced:         {"ROOM_FACED", "a card of the room has been taken already"},
+	ReasonRoomBeforeAvoided: {"ROOM_BEFORE_AVOIDED", "the room before was avoided"},
+	ReasonLastRoom:          {"LAST_ROOM", "the room is not full: every card of it must be taken"},
+}
+
+// String returns the reason's name, such as "WEAPON_WORN".
+func (r Reason) String() string {
+	if int(r) >= len(reasons) {
+		return fmt.Sprintf("Reason(%d)", uint8(r))
+	}
+	return reasons[r].name
+}
+
+// IllegalMoveError reports a move that the rules forbid in the state it was made in.
+type IllegalMoveError struct {
+	Move   Move
+	Reason Reason
+	// NeedRole is the role of card that the kind of move needs, with ReasonWrongRole.
+	NeedRole Role
+	// Limit is the highest value of a monster that the weapon may hit, with ReasonWeaponWorn.
+	Limit int
+}
+
+// Error names the move, why it is illegal and what it would need.
+func (e *IllegalMoveError) Error() string {
+	text := "unknown"
+	if int(e.Reason) < len(reasons) {
+		text = reasons[e.Reason].text
+	}
+	switch e.Reason {
+	case ReasonWrongRole:
+		text += fmt.Sprintf(", it needs a %v", e.NeedRole)
+	case ReasonWeaponWorn:
+		text += fmt.Sprintf(", of value %d or less", e.Limit)
+	}
+	return fmt.Sprintf("engine: illegal move %v: %s", e.Move, text)
+}
+
+// Legal appends all legal moves: first [MoveAvoid], then for each card of the room from left to right
+// the moves that can be made on it, in the order of their kinds. No move is legal before the game is
+// opened or after it is over; at any other time there is at least one.
+func (s *State) Legal(dst []Move) []Move {
+	if !s.playing() {
+		return dst
+	}
+	if s.canAvoid {
+		dst = append(dst, Move{Kind: MoveAvoid})
+	}
+	for _, c := range s.room[:s.roomSize] {
+		for _, kind := range roleMoves[s.rules.Role(c)] {
+			if m := (Move{kind, c}); s.obstacle(m) == 0 {
+				dst = append(dst, m)
+			}
+		}
+	}
+	return dst
+}
+
+// refuse returns why m cannot be made now, nil if it is legal.
+func (s *State) refuse(m Move) error {
+	switch {
+	case s.status == 0:
+		return ErrNotStarted
+	case s.status != StatusActive:
+		return ErrGameOver
+	case !s.playing():
+		return ErrUnfinished
+	}
+	reason := s.objection(m)
+	if reason == 0 {
+		return nil
+	}
+	err := &IllegalMoveError{Move: m, Reason: reason}
+	switch reason {
+	case ReasonWrongRole:
+		err.NeedRole = moveKinds[m.Kind].role
+	case ReasonWeaponWorn:
+		err.Limit, _ = s.rules.weaponLimit(&s.weapon)
+	}
+	return err
+}
+
+// objection is what speaks against m for a player who is to move, 0 if nothing does.
+func (s *State) objection(m Move) Reason {
+	if !m.Kind.known() {
+		return ReasonNotAMove
+	}
+	if role := moveKinds[m.Kind].role; role != 0 {
+		if s.roomIndex(m.Card) < 0 {
+			return ReasonCardNotInRoom
+		}
+		if s.rules.Role(m.Card) != role {
+			return ReasonWrongRole
+		}
+	} else if m.Card != NoCard {
+		return ReasonNotAMove
+	}
+	return s.obstacle(m)
+}
+
+// obstacle is what speaks against a move of a known kind on a suitable card of the room.
+func (s *State) obstacle(m Move) Reason {
+	switch m.Kind {
+	case MoveAvoid:
+		switch {
+		case s.canAvoid:
+			return 0
+		case s.roomSize == RoomSize:
+			return ReasonRoomBeforeAvoided
+		case s.roomSize > s.toTake: // a full room leaves one card over, the last room none
+			return ReasonRoomFaced
+		default:
+			return ReasonLastRoom
+		}
+	case MoveFightWithWeapon:
+		if s.weapon.card == NoCard {
+			return ReasonNoWeapon
+		}
+		if limit, limited := s.rules.weaponLimit(&s.weapon); limited && m.Card.Value() > limit {
+			return ReasonWeaponWorn
+		}
+	}
+	return 0
+}

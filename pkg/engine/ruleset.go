@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The constants of play that no ruleset changes.
+const (
+	// MaxHealth is the health that nothing raises further.
+	MaxHealth = 20
+	// RoomSize is the number of cards of a full room.
+	RoomSize = 4
+	// MaxDepth is the greatest depth of a ruleset.
+	MaxDepth = 9
+
+	takesPerFullRoom = 3 // a full room is faced when so many of its cards are taken
+)
+
+// Ruleset is what a game is played by. It is a value: equal rulesets are the same rules. The zero
+// Ruleset is not valid, so that a forgotten choice is an error and not a silent default.
+type Ruleset struct {
+	WeaponWear WeaponWear
+	Ending     Ending
+	WinBonus   WinBonus
+	LossScore  LossScore
+	Depth      uint8 // 0 to MaxDepth; a game starts with MaxHealth - 2*Depth health
+}
+
+// RulesetError reports what keeps a ruleset, or a text that should name one, from being valid.
+type RulesetError struct {
+	Field   string // the option's name as in the specification ("weapon_wear", "depth"), or "id"
+	Value   string // the offending value as text
+	Problem string // what is wrong with it, to be read after the field and the value
+}
+
+// Error names the field, the value and the problem.
+func (e *RulesetError) Error() string {
+	return fmt.Sprintf("engine: ruleset: %s %.64q %s", e.Field, e.Value, e.Problem)
+}
+
+// Validate returns nil if games can be played by r, otherwise a [*RulesetError] naming the first
+// field at fault.
+func (r Ruleset) Validate() error {
+	for _, f := range [...]struct {
+		option *Option
+		value  uint8
+	}{
+		{&weaponWear, uint8(r.WeaponWear)},
+		{&ending, uint8(r.Ending)},
+		{&winBonus, uint8(r.WinBonus)},
+		{&lossScore, uint8(r.LossScore)},
+	} {
+		if f.value == 0 || int(f.value) > len(f.option.Values) {
+			return &RulesetError{Field: f.option.Name, Value: strconv.Itoa(int(f.value)), Problem: "is not one of the option's values"}
+		}
+	}
+	if r.Depth > MaxDepth {
+		return &RulesetError{Field: "depth", Value: strconv.Itoa(int(r.Depth)), Problem: "is not between 0 and " + strconv.Itoa(MaxDepth)}
+	}
+	return nil
+}
+
+// Role returns what c does under r; 0 if c is not in the deck of r.
+func (r Ruleset) Role(c Card) Role {
+	if c > cardCount {
+		return 0
+	}
+	return baseRoles[c]
+}
+
+// Deck returns the cards that r plays with, in the order in which [Shuffle] starts.
+func (r Ruleset) Deck() []Card {
+	deck := make([]Card, 0, cardCount)
+	for c := Card(1); c <= cardCount; c++ {
+		if r.Role(c) != 0 {
+			deck = append(deck, c)
+		}
+	}
+	return deck
+}
+
+// startHealth is the health a game begins with.
+func (r Ruleset) startHealth() int { return MaxHealth - 2*int(r.Depth) }
+
+// ID returns the ruleset's canonical name: the name of the preset with the same options ("classic"),
+// or else the four options' words joined by dots ("below.playall.overflow.dungeon"), followed by
+// "+depth3" where the depth is not 0. Valid rulesets are equal exactly if their ids are, and ids never
+// change their meaning, so they can be stored and compared. The id of an invalid ruleset is only good
+// for messages: [ParseRulesetID] refuses it.
+func (r Ruleset) ID() string {
+	options := r
+	options.Depth = 0
+	id := ""
+	for _, p := range presets {
+		if p.Rules == options {
+			id = p.Name
+		}
+	}
+	if id == "" {
+		id = weaponWear.value(uint8(r.WeaponWear)).Word + "." + ending.value(uint8(r.Ending)).Word + "." +
+			winBonus.value(uint8(r.WinBonus)).Word + "." + lossScore.value(uint8(r.LossScore)).Word
+	}
+	if r.Depth > 0 {
+		id += "+depth" + strconv.Itoa(int(r.Depth))
+	}
+	return id
+}
+
+// ParseRulesetID returns the ruleset that has the id. It accepts only the spelling that [Ruleset.ID]
+// writes, so that a ruleset has one id; the error is a [*RulesetError].
+func ParseRulesetID(id string) (Ruleset, error) {
+	fail := func(problem string) (Ruleset, error) {
+		return Ruleset{}, &RulesetError{Field: "id", Value: id, Problem: problem}
+	}
+	options, extras, _ := strings.Cut(id, "+")
+	var r Ruleset
+	if p, ok := PresetByName(options); ok {
+		r = p.Rules
+	} else {
+		words := strings.Split(options, ".")
+		if len(words) != 4 {
+			return fail("names no preset and is not four words joined by dots")
+		}
+		var err error
+		if r.WeaponWear, err = parseOption[WeaponWear](&weaponWear, words[0], optionWord); err != nil {
+			return Ruleset{}, err
+		}
+		if r.Ending, err = parseOption[Ending](&ending, words[1], optionWord); err != nil {
+			return Ruleset{}, err
+		}
+		if r.WinBonus, err = parseOption[WinBonus](&winBonus, words[2], optionWord); err != nil {
+			return Ruleset{}, err
+		}
+		if r.LossScore, err = parseOption[LossScore](&lossScore, words[3], optionWord); err != nil {
+			return Ruleset{}, err
+		}
+	}
+	if digits, ok := strings.CutPrefix(extras, "depth"); ok {
+		depth, err := strconv.ParseUint(digits, 10, 8)
+		if err != nil {
+			return fail("has a depth that is not a number")
+		}
+		r.Depth = uint8(depth)
+	}
+	if err := r.Validate(); err != nil {
+		return Ruleset{}, err
+	}
+	if want := r.ID(); want != id {
+		return fail("is not spelled the canonical way")
+	}
+	return r, nil
+}

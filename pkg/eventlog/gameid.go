@@ -1,0 +1,92 @@
+package eventlog
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// ErrGameID is the error of a malformed game id.
+var ErrGameID = errors.New("malformed game id")
+
+// Epoch is a UTC calendar quarter, such as "26q4": the span whose games share
+// a stream, so that old games can be archived and removed as a whole.
+type Epoch string
+
+// EpochOf returns the epoch of a time.
+func EpochOf(t time.Time) Epoch {
+	t = t.UTC()
+	return Epoch(fmt.Sprintf("%02dq%d", t.Year()%100, (int(t.Month())-1)/3+1))
+}
+
+// GameID is the id of a game, `<epoch>-<shard>-<26 characters>`, such as
+// "26q4-3f-01kb2...". The epoch is that of the game's start; the shard, 00 to
+// 3f, follows from the last part. Compare ids with ==.
+type GameID struct {
+	epoch Epoch
+	unit  string
+}
+
+var (
+	idEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+	gameIDForm = regexp.MustCompile(`^[0-9]{2}q[1-4]-[0-3][0-9a-f]-[0-9a-hjkmnp-tv-z]{26}$`)
+)
+
+// NewGameID returns an id that nobody can guess, for a game that starts at t.
+func NewGameID(t time.Time) GameID {
+	var b [16]byte
+	rand.Read(b[:])
+	return GameID{EpochOf(t), idEncoding.EncodeToString(b[:])}
+}
+
+// DeriveGameID returns the id in epoch that belongs to parts: equal parts give
+// equal ids, so that a repeated request finds the game it started.
+func DeriveGameID(epoch Epoch, parts ...string) GameID {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return GameID{epoch, idEncoding.EncodeToString(h.Sum(nil)[:16])}
+}
+
+// ParseGameID reads an id. Its error wraps ErrGameID.
+func ParseGameID(s string) (GameID, error) {
+	if !gameIDForm.MatchString(s) {
+		return GameID{}, ErrGameID
+	}
+	id := GameID{Epoch(s[:4]), s[8:]}
+	if id.String() != s {
+		return GameID{}, fmt.Errorf("%w: the shard does not belong to it", ErrGameID)
+	}
+	return id, nil
+}
+
+// Epoch returns the epoch of the game's start.
+func (id GameID) Epoch() Epoch { return id.epoch }
+
+// Shard returns the game's shard, 0 to 63.
+func (id GameID) Shard() int {
+	sum := sha256.Sum256([]byte(id.unit))
+	return int(sum[0] % 64)
+}
+
+// IsZero tells whether id is no id at all.
+func (id GameID) IsZero() bool { return id == GameID{} }
+
+// String returns the id as clients know it.
+func (id GameID) String() string {
+	return fmt.Sprintf("%s-%02x-%s", id.epoch, id.Shard(), id.unit)
+}
+
+// Subject returns the game's subject in the log: the id with dots.
+func (id GameID) Subject() string {
+	return SubjectPrefix + strings.ReplaceAll(id.String(), "-", ".")
+}
+
+// SubjectPrefix starts every game's subject.
+const SubjectPrefix = "scoundrel.game.v1."
