@@ -1001,7 +1001,9 @@ type PotionDrunk struct {
 	// The potion.
 	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
 	// How much health it gave, 0 or more; less than its value at the cap.
-	Healed        int32 `protobuf:"varint,2,opt,name=healed,proto3" json:"healed,omitempty"`
+	Healed int32 `protobuf:"varint,2,opt,name=healed,proto3" json:"healed,omitempty"`
+	// Health just before it was drunk.
+	HealthBefore  int32 `protobuf:"varint,3,opt,name=health_before,json=healthBefore,proto3" json:"health_before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1046,6 +1048,13 @@ func (x *PotionDrunk) GetCard() string {
 func (x *PotionDrunk) GetHealed() int32 {
 	if x != nil {
 		return x.Healed
+	}
+	return 0
+}
+
+func (x *PotionDrunk) GetHealthBefore() int32 {
+	if x != nil {
+		return x.HealthBefore
 	}
 	return 0
 }
@@ -1495,10 +1504,11 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\vRoomAvoided\x12\x14\n" +
 	"\x05cards\x18\x01 \x03(\tR\x05cards\"$\n" +
 	"\x0eWeaponEquipped\x12\x12\n" +
-	"\x04card\x18\x01 \x01(\tR\x04card\"9\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\"^\n" +
 	"\vPotionDrunk\x12\x12\n" +
 	"\x04card\x18\x01 \x01(\tR\x04card\x12\x16\n" +
-	"\x06healed\x18\x02 \x01(\x05R\x06healed\"\"\n" +
+	"\x06healed\x18\x02 \x01(\x05R\x06healed\x12#\n" +
+	"\rhealth_before\x18\x03 \x01(\x05R\fhealthBefore\"\"\n" +
 	"\fPotionWasted\x12\x12\n" +
 	"\x04card\x18\x01 \x01(\tR\x04card\"p\n" +
 	"\rMonsterFought\x12\x12\n" +

@@ -1,0 +1,211 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/scoundrel-game/scoundrel/pkg/engine"
+	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
+	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
+)
+
+// ErrMalformed is the error of a stored message that makes no sense.
+var ErrMalformed = errors.New("malformed record")
+
+// The engine's enumerations and the stored ones share their numbers, which a
+// test holds in place: both are for ever, and a table would be a third copy.
+
+// RulesetToProto returns the message of a ruleset.
+func RulesetToProto(r engine.Ruleset) *rulesv1.Ruleset {
+	return &rulesv1.Ruleset{
+		WeaponWear: rulesv1.WeaponWear(r.WeaponWear),
+		Ending:     rulesv1.Ending(r.Ending),
+		WinBonus:   rulesv1.WinBonus(r.WinBonus),
+		LossScore:  rulesv1.LossScore(r.LossScore),
+		Depth:      uint32(r.Depth),
+	}
+}
+
+// RulesetFromProto returns the ruleset of a message, checked. Its error is the
+// engine's, or wraps ErrMalformed where a number is out of every range.
+func RulesetFromProto(m *rulesv1.Ruleset) (engine.Ruleset, error) {
+	for _, n := range []int64{int64(m.GetWeaponWear()), int64(m.GetEnding()), int64(m.GetWinBonus()), int64(m.GetLossScore()), int64(m.GetDepth())} {
+		if n < 0 || n > math.MaxUint8 {
+			return engine.Ruleset{}, fmt.Errorf("%w: ruleset value %d", ErrMalformed, n)
+		}
+	}
+	r := engine.Ruleset{
+		WeaponWear: engine.WeaponWear(m.GetWeaponWear()),
+		Ending:     engine.Ending(m.GetEnding()),
+		WinBonus:   engine.WinBonus(m.GetWinBonus()),
+		LossScore:  engine.LossScore(m.GetLossScore()),
+		Depth:      uint8(m.GetDepth()),
+	}
+	return r, r.Validate()
+}
+
+// Over is how a game ended: the engine's inputs of the score, and what only
+// the service knows.
+type Over struct {
+	engine.Over
+	// StartedAt is when the game was started.
+	StartedAt time.Time
+	// Mode is where its deck came from.
+	Mode eventv1.GameMode
+}
+
+var outcomes = map[engine.Status]rulesv1.Outcome{
+	engine.StatusWon:       rulesv1.Outcome_OUTCOME_WON,
+	engine.StatusLost:      rulesv1.Outcome_OUTCOME_LOST,
+	engine.StatusAbandoned: rulesv1.Outcome_OUTCOME_ABANDONED,
+}
+
+func overToProto(o Over) *eventv1.GameOver {
+	return &eventv1.GameOver{
+		Outcome:              outcomes[o.Outcome],
+		Ruleset:              RulesetToProto(o.Rules),
+		Health:               int32(o.Health),
+		LastCard:             cardString(o.LastCard),
+		LastCardUse:          eventv1.LastCardUse(o.LastUse),
+		HealthBeforeLastCard: int32(o.LastHealthBefore),
+		DungeonMonsterValue:  uint32(o.DungeonMonsterValue),
+		RoomMonsterValue:     uint32(o.RoomMonsterValue),
+		Moves:                uint32(o.Moves),
+		StartedAt:            timestamppb.New(o.StartedAt),
+		Mode:                 o.Mode,
+	}
+}
+
+func overFromProto(m *eventv1.GameOver) (Over, error) {
+	o := Over{Mode: m.GetMode(), StartedAt: m.GetStartedAt().AsTime()}
+	for status, outcome := range outcomes {
+		if outcome == m.GetOutcome() {
+			o.Outcome = status
+		}
+	}
+	if o.Outcome == 0 {
+		return o, fmt.Errorf("%w: outcome %v", ErrMalformed, m.GetOutcome())
+	}
+	if use := m.GetLastCardUse(); use < 0 || use > math.MaxUint8 {
+		return o, fmt.Errorf("%w: last card use %d", ErrMalformed, use)
+	}
+	var err error
+	if o.Rules, err = RulesetFromProto(m.GetRuleset()); err != nil {
+		return o, err
+	}
+	if o.LastCard, err = cardFromString(m.GetLastCard()); err != nil {
+		return o, err
+	}
+	o.Health = int(m.GetHealth())
+	o.LastUse = engine.LastUse(m.GetLastCardUse())
+	o.LastHealthBefore = int(m.GetHealthBeforeLastCard())
+	o.DungeonMonsterValue = int(m.GetDungeonMonsterValue())
+	o.RoomMonsterValue = int(m.GetRoomMonsterValue())
+	o.Moves = int(m.GetMoves())
+	return o, nil
+}
+
+// cardString writes no card as the empty string.
+func cardString(c engine.Card) string {
+	if c == engine.NoCard {
+		return ""
+	}
+	return c.String()
+}
+
+func cardFromString(s string) (engine.Card, error) {
+	if s == "" {
+		return engine.NoCard, nil
+	}
+	c, err := engine.ParseCard(s)
+	if err != nil {
+		return c, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return c, nil
+}
+
+// factToProto returns the message of any fact but the first of a game, which
+// carries more than the engine knows. over supplies what the engine does not
+// know of the last.
+func factToProto(f engine.Fact, over Over) (*eventv1.Fact, error) {
+	card := cardString(f.Card)
+	var cards []string
+	for _, c := range f.CardList() {
+		cards = append(cards, c.String())
+	}
+	switch f.Kind {
+	case engine.FactRoomDealt:
+		return &eventv1.Fact{Kind: &eventv1.Fact_RoomDealt{RoomDealt: &eventv1.RoomDealt{Cards: cards, ToTake: uint32(f.ToTake), CanAvoid: f.CanAvoid}}}, nil
+	case engine.FactRoomAvoided:
+		return &eventv1.Fact{Kind: &eventv1.Fact_RoomAvoided{RoomAvoided: &eventv1.RoomAvoided{Cards: cards}}}, nil
+	case engine.FactWeaponEquipped:
+		return &eventv1.Fact{Kind: &eventv1.Fact_WeaponEquipped{WeaponEquipped: &eventv1.WeaponEquipped{Card: card}}}, nil
+	case engine.FactPotionDrunk:
+		return &eventv1.Fact{Kind: &eventv1.Fact_PotionDrunk{PotionDrunk: &eventv1.PotionDrunk{Card: card, Healed: int32(f.Healed), HealthBefore: int32(f.HealthBefore)}}}, nil
+	case engine.FactPotionWasted:
+		return &eventv1.Fact{Kind: &eventv1.Fact_PotionWasted{PotionWasted: &eventv1.PotionWasted{Card: card}}}, nil
+	case engine.FactMonsterFought:
+		return &eventv1.Fact{Kind: &eventv1.Fact_MonsterFought{MonsterFought: &eventv1.MonsterFought{Card: card, Fight: eventv1.FightKind(f.Means), Damage: int32(f.Damage)}}}, nil
+	case engine.FactRoomCleared:
+		return &eventv1.Fact{Kind: &eventv1.Fact_RoomCleared{RoomCleared: &eventv1.RoomCleared{}}}, nil
+	case engine.FactGameOver:
+		over.Over = f.Over
+		return &eventv1.Fact{Kind: &eventv1.Fact_GameOver{GameOver: overToProto(over)}}, nil
+	}
+	return nil, fmt.Errorf("%w: no message for fact %v", ErrMalformed, f.Kind)
+}
+
+// factFromProto returns the engine's fact of a stored one. Its error wraps
+// ErrMalformed. Whether the fact fits the game is the engine's to say.
+func factFromProto(m *eventv1.Fact) (engine.Fact, error) {
+	var f engine.Fact
+	var card string
+	var cards []string
+	switch k := m.GetKind().(type) {
+	case *eventv1.Fact_GameStarted:
+		f = engine.Fact{Kind: engine.FactGameStarted, Health: int(k.GameStarted.GetHealth())}
+	case *eventv1.Fact_RoomDealt:
+		f = engine.Fact{Kind: engine.FactRoomDealt, ToTake: int(k.RoomDealt.GetToTake()), CanAvoid: k.RoomDealt.GetCanAvoid()}
+		cards = k.RoomDealt.GetCards()
+	case *eventv1.Fact_RoomAvoided:
+		f = engine.Fact{Kind: engine.FactRoomAvoided}
+		cards = k.RoomAvoided.GetCards()
+	case *eventv1.Fact_WeaponEquipped:
+		f, card = engine.Fact{Kind: engine.FactWeaponEquipped}, k.WeaponEquipped.GetCard()
+	case *eventv1.Fact_PotionDrunk:
+		f = engine.Fact{Kind: engine.FactPotionDrunk, Healed: int(k.PotionDrunk.GetHealed()), HealthBefore: int(k.PotionDrunk.GetHealthBefore())}
+		card = k.PotionDrunk.GetCard()
+	case *eventv1.Fact_PotionWasted:
+		f, card = engine.Fact{Kind: engine.FactPotionWasted}, k.PotionWasted.GetCard()
+	case *eventv1.Fact_MonsterFought:
+		if fight := k.MonsterFought.GetFight(); fight <= 0 || fight > eventv1.FightKind_FIGHT_KIND_WITH_WEAPON {
+			return f, fmt.Errorf("%w: fight kind %d", ErrMalformed, fight)
+		}
+		f = engine.Fact{Kind: engine.FactMonsterFought, Means: engine.Means(k.MonsterFought.GetFight()), Damage: int(k.MonsterFought.GetDamage())}
+		card = k.MonsterFought.GetCard()
+	case *eventv1.Fact_RoomCleared:
+		f = engine.Fact{Kind: engine.FactRoomCleared}
+	case *eventv1.Fact_GameOver:
+		over, err := overFromProto(k.GameOver)
+		return engine.Fact{Kind: engine.FactGameOver, Over: over.Over}, err
+	default:
+		return f, fmt.Errorf("%w: a fact of an unknown kind", ErrMalformed)
+	}
+	if len(cards) > len(f.Cards) {
+		return engine.Fact{}, fmt.Errorf("%w: %d cards in a room", ErrMalformed, len(cards))
+	}
+	for i, s := range cards {
+		c, err := engine.ParseCard(s)
+		if err != nil {
+			return engine.Fact{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
+		f.Cards[i] = c
+	}
+	var err error
+	f.Card, err = cardFromString(card)
+	return f, err
+}

@@ -1,0 +1,119 @@
+package record
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/scoundrel-game/scoundrel/pkg/engine"
+	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
+	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
+)
+
+// TestFactsSurviveStorage plays a game of every preset with the first legal
+// move each time, and takes each fact through its stored bytes.
+func TestFactsSurviveStorage(t *testing.T) {
+	for _, preset := range engine.Presets() {
+		for seed := byte(0); seed < 50; seed++ {
+			s, err := engine.NewGame(preset.Rules, engine.Seed{seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			facts := s.Open(nil)
+			for len(facts) > 0 {
+				for _, f := range facts {
+					if f.Kind != engine.FactGameStarted {
+						checkFact(t, f)
+					}
+				}
+				if s, err = s.EvolveAll(facts); err != nil {
+					t.Fatal(err)
+				}
+				facts = nil
+				if legal := s.Legal(nil); len(legal) > 0 {
+					if facts, err = s.Decide(legal[len(legal)-1], nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if !s.Status().Over() {
+				t.Fatalf("%s, seed %d: the game did not end", preset.Name, seed)
+			}
+		}
+	}
+}
+
+func checkFact(t *testing.T, f engine.Fact) {
+	t.Helper()
+	started := time.Date(2026, 12, 1, 0, 0, 0, 1, time.UTC)
+	m, err := factToProto(f, Over{StartedAt: started, Mode: eventv1.GameMode_GAME_MODE_RANDOM})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back eventv1.Fact
+	if err := proto.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	got, err := factFromProto(&back)
+	if err != nil || got != f {
+		t.Fatalf("stored %+v, read %+v, %v", f, got, err)
+	}
+	if over := back.GetGameOver(); over != nil && !over.GetStartedAt().AsTime().Equal(started) {
+		t.Fatalf("started_at %v", over.GetStartedAt())
+	}
+}
+
+func TestNonsenseFactsAreMalformed(t *testing.T) {
+	for name, m := range map[string]*eventv1.Fact{
+		"no kind":        {},
+		"unknown card":   {Kind: &eventv1.Fact_WeaponEquipped{WeaponEquipped: &eventv1.WeaponEquipped{Card: "1X"}}},
+		"too many cards": {Kind: &eventv1.Fact_RoomDealt{RoomDealt: &eventv1.RoomDealt{Cards: []string{"2C", "3C", "4C", "5C", "6C"}}}},
+		"empty card":     {Kind: &eventv1.Fact_RoomAvoided{RoomAvoided: &eventv1.RoomAvoided{Cards: []string{""}}}},
+		"fight kind":     {Kind: &eventv1.Fact_MonsterFought{MonsterFought: &eventv1.MonsterFought{Card: "2C", Fight: 258}}},
+		"no outcome":     {Kind: &eventv1.Fact_GameOver{GameOver: &eventv1.GameOver{}}},
+	} {
+		if _, err := factFromProto(m); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestNumbersAgree holds the engine's enumerations and the stored ones together.
+func TestNumbersAgree(t *testing.T) {
+	stored := map[string]struct {
+		prefix string
+		values map[string]int32
+	}{
+		"weapon_wear": {"WEAPON_WEAR_", rulesv1.WeaponWear_value},
+		"ending":      {"ENDING_", rulesv1.Ending_value},
+		"win_bonus":   {"WIN_BONUS_", rulesv1.WinBonus_value},
+		"loss_score":  {"LOSS_SCORE_", rulesv1.LossScore_value},
+	}
+	checked := 0
+	for _, o := range engine.Options() {
+		for i, v := range o.Values {
+			e, ok := stored[o.Name]
+			if !ok {
+				continue // depth is a number, not an enumeration
+			}
+			if got, ok := e.values[e.prefix+v.Name]; !ok || int(got) != i+1 {
+				t.Errorf("%s %s: stored %d (%v), engine %d", o.Name, v.Name, got, ok, i+1)
+			}
+			checked++
+		}
+	}
+	if checked != 9 {
+		t.Errorf("checked %d values, want 9", checked)
+	}
+	for _, u := range []engine.LastUse{engine.LastUsePotionDrunk, engine.LastUsePotionWasted} {
+		if got := eventv1.LastCardUse_value["LAST_CARD_USE_"+u.String()]; got != int32(u) {
+			t.Errorf("%v: stored %d", u, got)
+		}
+	}
+}
