@@ -1,6 +1,7 @@
 # Everything a developer runs; `make help` lists it.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
+.ONESHELL:
 
 .PHONY: help
 help: ## List the targets.
@@ -8,8 +9,29 @@ help: ## List the targets.
 
 .PHONY: test
 test: ## Run every test of every module.
-	go test -race ./pkg/engine/... ./pkg/...
+	go -C pkg/engine test -race ./...
+	go -C pkg test -race ./...
 
 .PHONY: bench
 bench: ## Run the benchmarks.
-	go test -run '^$$' -bench . ./pkg/engine/...
+	go -C pkg/engine test -run '^$$' -bench . ./...
+
+BUF_VERSION := v1.75.0
+PROTOVALIDATE_VERSION := v1.2.2
+export GOWORK := off
+
+# The stamp carries the version, so that a new one is built and an old one is not.
+.bin/buf-$(BUF_VERSION):
+	GOBIN=$(CURDIR)/.bin go install github.com/bufbuild/buf/cmd/buf@$(BUF_VERSION)
+	touch $@
+
+.build/protovalidate-$(PROTOVALIDATE_VERSION):
+	mkdir -p .build/protovalidate/buf/validate
+	dir=$$(go mod download -json github.com/bufbuild/protovalidate@$(PROTOVALIDATE_VERSION) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+	install -m 644 "$$dir/proto/protovalidate/buf/validate/validate.proto" .build/protovalidate/buf/validate/
+	touch $@
+
+.PHONY: generate
+generate: .bin/buf-$(BUF_VERSION) .build/protovalidate-$(PROTOVALIDATE_VERSION) ## Generate the Go code of the contracts.
+	.bin/buf lint
+	.bin/buf generate
