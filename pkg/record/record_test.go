@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -40,8 +41,11 @@ func TestStoredGameKeepsItsSecrets(t *testing.T) {
 		if (m.GetRevealed() != nil) != over {
 			t.Fatalf("version %d: revealed %v, over %v", e.Version, m.GetRevealed(), over)
 		}
-		if back, err := k.OpenState(game, e.Version, m.GetState()); err != nil || back.Engine != state.Engine {
-			t.Fatalf("version %d: state %+v, %v", e.Version, back, err)
+		if back, err := k.Decode(e.Data); err != nil || back.State.Engine != state.Engine || back.Version != e.Version {
+			t.Fatalf("version %d: read %+v, %v", e.Version, back, err)
+		}
+		if err := NewKeyset().Check(e); !errors.Is(err, ErrKeyUnknown) {
+			t.Fatalf("version %d: another keyset: %v", e.Version, err)
 		}
 		wantType := TypeMovePlayed
 		if e.Version == 1 {
