@@ -75,11 +75,17 @@ func NewGame(r Ruleset, seed Seed) (State, error) {
 	return s, nil
 }
 
-// NewGameWithDeck returns a game by r on a dungeon laid by hand, the top first, for tests and for
-// replays of a revealed deck. The deck may be short, but it must hold at least one card, no card twice
-// and only cards of r; otherwise the error wraps [ErrBadDeck]. An invalid r gives the error of
-// [Ruleset.Validate].
+// NewGameWithDeck returns a game by r on a dungeon laid by hand, the top first, for tests. The deck may be
+// short, but it must hold at least one card, no card twice and only cards of r; otherwise the error wraps
+// [ErrBadDeck]. An invalid r gives the error of [Ruleset.Validate].
 func NewGameWithDeck(r Ruleset, deck []Card) (State, error) {
+	return RestoreGame(r, Seed{}, deck)
+}
+
+// RestoreGame returns the game that was shuffled from seed into deck, before its first room is dealt. It
+// takes the recorded deck as it is and does not shuffle again, so that a game stays what it was whatever
+// becomes of the shuffle. Its errors are those of [NewGameWithDeck].
+func RestoreGame(r Ruleset, seed Seed, deck []Card) (State, error) {
 	if err := r.Validate(); err != nil {
 		return State{}, err
 	}
@@ -95,7 +101,7 @@ func NewGameWithDeck(r Ruleset, deck []Card) (State, error) {
 			return State{}, fmt.Errorf("%w: %v is in it twice", ErrBadDeck, c)
 		}
 	}
-	s := State{rules: r}
+	s := State{rules: r, seed: seed}
 	s.fillDungeon(deck)
 	return s, nil
 }

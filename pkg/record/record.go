@@ -47,9 +47,9 @@ const (
 	TypeGameResigned = "GAME_RESIGNED"
 )
 
-// Encode returns the event that stores a command. Sealing is random: to append
-// the same event again, keep it.
-func (k *Keyset) Encode(c Command) (eventlog.Event, error) {
+// Encode returns the event that stores a command, and what reading it back
+// would give. Sealing is random: to append the same event again, keep it.
+func (k *Keyset) Encode(c Command) (eventlog.Event, Stored, error) {
 	version := c.After.Version()
 	m := &eventv1.Record{
 		EventId:          c.EventID[:],
@@ -80,7 +80,7 @@ func (k *Keyset) Encode(c Command) (eventlog.Event, error) {
 			fact, err = factToProto(f, over)
 		}
 		if err != nil {
-			return eventlog.Event{}, err
+			return eventlog.Event{}, Stored{}, err
 		}
 		m.Facts = append(m.Facts, fact)
 	}
@@ -89,15 +89,23 @@ func (k *Keyset) Encode(c Command) (eventlog.Event, error) {
 	}
 	var err error
 	if m.State, err = k.SealState(c.Game, c.After); err != nil {
-		return eventlog.Event{}, err
+		return eventlog.Event{}, Stored{}, err
 	}
 	data, err := proto.Marshal(m)
 	if err != nil {
-		return eventlog.Event{}, fmt.Errorf("encode version %d of %s: %w", version, c.Game, err)
+		return eventlog.Event{}, Stored{}, fmt.Errorf("encode version %d of %s: %w", version, c.Game, err)
+	}
+	stored := Stored{Message: m, State: c.After, Summary: Summary{
+		EventID: hex.EncodeToString(c.EventID[:]), Game: c.Game, PlayerID: c.PlayerID, Actor: c.Actor,
+		Version: version, RecordedAt: c.RecordedAt,
+	}}
+	if o, ok := c.After.Engine.Over(); ok {
+		over.Over = o
+		stored.Over = &over
 	}
 	return eventlog.Event{
-		ID: hex.EncodeToString(c.EventID[:]), Version: version, Type: kind, RequestID: c.RequestID, Data: data,
-	}, nil
+		ID: stored.EventID, Version: version, Type: kind, RequestID: c.RequestID, Data: data,
+	}, stored, nil
 }
 
 func (k *Keyset) gameStarted(c Command, f engine.Fact) (*eventv1.Fact, error) {

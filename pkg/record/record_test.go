@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -23,10 +24,11 @@ func TestStoredGameKeepsItsSecrets(t *testing.T) {
 	}
 	seed := state.Engine.Seed()
 	facts, move := fresh.Open(nil), engine.Move{}
+	var history [][]byte
 	for {
 		state = state.Remember("")
 		c := Command{Game: game, PlayerID: "ada", RecordedAt: state.StartedAt, Move: move, Facts: facts, After: state}
-		e, err := k.Encode(c)
+		e, stored, err := k.Encode(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,9 +43,15 @@ func TestStoredGameKeepsItsSecrets(t *testing.T) {
 		if (m.GetRevealed() != nil) != over {
 			t.Fatalf("version %d: revealed %v, over %v", e.Version, m.GetRevealed(), over)
 		}
-		if back, err := k.Decode(e.Data); err != nil || back.State.Engine != state.Engine || back.Version != e.Version {
-			t.Fatalf("version %d: read %+v, %v", e.Version, back, err)
+		back, err := k.Decode(e.Data)
+		if err != nil || !reflect.DeepEqual(back.State, stored.State) || !reflect.DeepEqual(back.Summary, stored.Summary) || !proto.Equal(back.Message, stored.Message) {
+			t.Fatalf("version %d: wrote %+v, read %+v, %v", e.Version, stored, back, err)
 		}
+		history = append(history, e.Data)
+		if folded, err := k.Fold(history); err != nil || !reflect.DeepEqual(folded, state) {
+			t.Fatalf("version %d: folded %+v, want %+v, %v", e.Version, folded, state, err)
+		}
+		checkPublic(t, stored)
 		if err := NewKeyset().Check(e); !errors.Is(err, ErrKeyUnknown) {
 			t.Fatalf("version %d: another keyset: %v", e.Version, err)
 		}
@@ -70,5 +78,43 @@ func TestStoredGameKeepsItsSecrets(t *testing.T) {
 		if state.Engine, err = state.Engine.EvolveAll(facts); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// checkPublic looks for anything sealed in the facts that players may see.
+func checkPublic(t *testing.T, s Stored) {
+	t.Helper()
+	for i, f := range s.PublicFacts() {
+		if f.GetGameStarted().GetSecrets() != nil {
+			t.Errorf("version %d: public fact %d holds %v", s.Version, i, f)
+		}
+		if s.Message.GetFacts()[i].GetGameStarted() != nil && s.Message.GetFacts()[i].GetGameStarted().GetSecrets() == nil {
+			t.Errorf("version %d: the record itself lost its secrets", s.Version)
+		}
+	}
+}
+
+func TestFoldRefusesABrokenHistory(t *testing.T) {
+	k, game := NewKeyset(), eventlog.DeriveGameID("26q4", "x")
+	state := startedState(t).Remember("")
+	fresh, err := engine.NewGame(state.Engine.Rules(), state.Engine.Seed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _, err := k.Encode(Command{Game: game, PlayerID: "ada", RecordedAt: state.StartedAt, Facts: fresh.Open(nil), After: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, history := range map[string][][]byte{
+		"empty":   nil,
+		"doubled": {e.Data, e.Data},
+		"garbage": {e.Data, {0xff}},
+	} {
+		if _, err := k.Fold(history); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := NewKeyset().Fold([][]byte{e.Data}); !errors.Is(err, ErrKeyUnknown) {
+		t.Errorf("another keyset: %v", err)
 	}
 }
