@@ -48,6 +48,21 @@ func RulesetFromProto(m *rulesv1.Ruleset) (engine.Ruleset, error) {
 	return r, r.Validate()
 }
 
+// MoveToProto returns the message of a move.
+func MoveToProto(m engine.Move) *rulesv1.Move {
+	return &rulesv1.Move{Kind: rulesv1.MoveKind(m.Kind), Card: cardString(m.Card)}
+}
+
+// MoveFromProto returns the move of a message. Its error wraps ErrMalformed;
+// whether the move is one, and takes a card, is the engine's to say.
+func MoveFromProto(m *rulesv1.Move) (engine.Move, error) {
+	if k := m.GetKind(); k <= 0 || k > math.MaxUint8 {
+		return engine.Move{}, fmt.Errorf("%w: move kind %d", ErrMalformed, k)
+	}
+	card, err := cardFromString(m.GetCard())
+	return engine.Move{Kind: engine.MoveKind(m.GetKind()), Card: card}, err
+}
+
 // Over is how a game ended: the engine's inputs of the score, and what only
 // the service knows.
 type Over struct {

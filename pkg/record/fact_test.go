@@ -116,4 +116,31 @@ func TestNumbersAgree(t *testing.T) {
 			t.Errorf("%v: stored %d", u, got)
 		}
 	}
+	for kind := engine.MoveAvoid; kind <= engine.MoveFightWithWeapon; kind++ {
+		if got := rulesv1.MoveKind_value["MOVE_KIND_"+kind.String()]; got != int32(kind) {
+			t.Errorf("%v: stored %d, engine %d", kind, got, kind)
+		}
+	}
+	for role := engine.RoleMonster; role <= engine.RolePotion; role++ {
+		if got := rulesv1.CardRole_value["CARD_ROLE_"+role.String()]; got != int32(role) {
+			t.Errorf("%v: stored %d, engine %d", role, got, role)
+		}
+	}
+}
+
+func TestMovesSurviveStorage(t *testing.T) {
+	for _, text := range []string{"AVOID", "EQUIP 5D", "DRINK 10H", "FIGHT_BARE_HANDED QS", "FIGHT_WITH_WEAPON AC"} {
+		want, err := engine.ParseMove(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := MoveFromProto(MoveToProto(want)); err != nil || got != want {
+			t.Errorf("%s comes back as %v, %v", text, got, err)
+		}
+	}
+	for _, m := range []*rulesv1.Move{nil, {}, {Kind: 256}, {Kind: 257}, {Kind: -1}, {Kind: rulesv1.MoveKind_MOVE_KIND_EQUIP, Card: "5X"}} {
+		if _, err := MoveFromProto(m); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%v: %v", m, err)
+		}
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
-	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 )
 
 // Command is one accepted command, before it is stored.
@@ -67,7 +66,7 @@ func (k *Keyset) Encode(c Command) (eventlog.Event, Stored, error) {
 	kind := TypeGameResigned
 	if c.Move != (engine.Move{}) {
 		kind = TypeMovePlayed
-		m.Move = &rulesv1.Move{Kind: rulesv1.MoveKind(c.Move.Kind), Card: cardString(c.Move.Card)}
+		m.Move = MoveToProto(c.Move)
 	}
 	over := Over{StartedAt: c.After.StartedAt, Mode: c.After.Mode}
 	for _, f := range c.Facts {
