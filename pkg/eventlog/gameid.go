@@ -24,6 +24,13 @@ func EpochOf(t time.Time) Epoch {
 	return Epoch(fmt.Sprintf("%02dq%d", t.Year()%100, (int(t.Month())-1)/3+1))
 }
 
+// Stream returns the name of the epoch's stream, such as
+// "SCOUNDREL_GAMES_26Q4".
+func (e Epoch) Stream() string { return StreamPrefix + strings.ToUpper(string(e)) }
+
+// StreamPrefix starts the name of every stream of games.
+const StreamPrefix = "SCOUNDREL_GAMES_"
+
 // GameID is the id of a game, `<epoch>-<shard>-<26 characters>`, such as
 // "26q4-3f-01kb2...". The epoch is that of the game's start; the shard, 00 to
 // 3f, follows from the last part. Compare ids with ==.

@@ -1,0 +1,220 @@
+// Package memlog is an event log in memory, for tests: it keeps the promises of
+// eventlog.Log, but for durability.
+package memlog
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
+)
+
+// Log is an event log in memory. Its zero value is not usable; see New.
+type Log struct {
+	maxEvent, maxStream int
+
+	mu      sync.Mutex
+	streams map[string]*stream
+	grown   chan struct{} // closed and replaced by every append
+}
+
+type stream struct {
+	incarnation string
+	events      []eventlog.Stored // the event of sequence n at n-1
+	bytes       int
+	last        map[eventlog.GameID]int // index of a game's last event
+}
+
+// Option changes a log.
+type Option func(*Log)
+
+// MaxEventBytes makes Append answer ErrTooLarge to larger events.
+func MaxEventBytes(n int) Option { return func(l *Log) { l.maxEvent = n } }
+
+// MaxStreamBytes makes Append answer ErrFull when a stream's events would take
+// more.
+func MaxStreamBytes(n int) Option { return func(l *Log) { l.maxStream = n } }
+
+// New returns an empty log.
+func New(options ...Option) *Log {
+	l := &Log{maxEvent: 64 << 10, maxStream: 1 << 40, streams: map[string]*stream{}, grown: make(chan struct{})}
+	for _, o := range options {
+		o(l)
+	}
+	return l
+}
+
+// Provision implements eventlog.Log.
+func (l *Log) Provision(ctx context.Context, epoch eventlog.Epoch) error {
+	if err := alive(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.streams[epoch.Stream()] == nil {
+		var id [8]byte
+		rand.Read(id[:])
+		l.streams[epoch.Stream()] = &stream{incarnation: hex.EncodeToString(id[:]), last: map[eventlog.GameID]int{}}
+	}
+	return nil
+}
+
+// Append implements eventlog.Log.
+func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
+	if err := alive(ctx); err != nil {
+		return eventlog.Position{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := game.Epoch().Stream()
+	s := l.streams[name]
+	if s == nil {
+		return eventlog.Position{}, fmt.Errorf("%w: stream %s", eventlog.ErrNotFound, name)
+	}
+	if len(e.Data) > l.maxEvent {
+		return eventlog.Position{}, fmt.Errorf("%w: %d bytes", eventlog.ErrTooLarge, len(e.Data))
+	}
+	var last eventlog.Revision
+	if i, ok := s.last[game]; ok {
+		last = eventlog.Revision(i + 1)
+	}
+	if last != after {
+		// The event itself may be what follows: then it is stored already.
+		for _, old := range s.events[min(int(after), len(s.events)):] {
+			if old.Game != game {
+				continue
+			}
+			if old.ID == e.ID {
+				return old.Position, nil
+			}
+			break
+		}
+		return eventlog.Position{}, fmt.Errorf("%w: game %s is at revision %d, not %d", eventlog.ErrConflict, game, last, after)
+	}
+	if s.bytes += len(e.Data); s.bytes > l.maxStream {
+		s.bytes -= len(e.Data)
+		return eventlog.Position{}, fmt.Errorf("%w: stream %s", eventlog.ErrFull, name)
+	}
+	e.Data = slices.Clone(e.Data)
+	p := eventlog.Position{Stream: name, Incarnation: s.incarnation, Sequence: uint64(len(s.events) + 1)}
+	s.last[game] = len(s.events)
+	s.events = append(s.events, eventlog.Stored{Event: e, Game: game, Position: p, StoredAt: time.Now()}) //nolint:forbidigo // the log's own clock
+	close(l.grown)
+	l.grown = make(chan struct{})
+	return p, nil
+}
+
+// Load implements eventlog.Log.
+func (l *Log) Load(ctx context.Context, game eventlog.GameID) (eventlog.Stored, error) {
+	if err := alive(ctx); err != nil {
+		return eventlog.Stored{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.streams[game.Epoch().Stream()]; s != nil {
+		if i, ok := s.last[game]; ok {
+			return s.events[i], nil
+		}
+	}
+	return eventlog.Stored{}, fmt.Errorf("%w: game %s", eventlog.ErrNotFound, game)
+}
+
+// History implements eventlog.Log.
+func (l *Log) History(ctx context.Context, game eventlog.GameID, from uint64) iter.Seq2[eventlog.Stored, error] {
+	return func(yield func(eventlog.Stored, error) bool) {
+		if err := alive(ctx); err != nil {
+			yield(eventlog.Stored{}, err)
+			return
+		}
+		events, _ := l.since(game.Epoch().Stream(), 1)
+		for _, e := range events {
+			if e.Game == game && e.Version >= from && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Streams implements eventlog.Log.
+func (l *Log) Streams(ctx context.Context) ([]eventlog.StreamInfo, error) {
+	if err := alive(ctx); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []eventlog.StreamInfo
+	for name, s := range l.streams {
+		list = append(list, eventlog.StreamInfo{Name: name, Incarnation: s.incarnation, FirstSequence: 1, LastSequence: uint64(len(s.events))})
+	}
+	slices.SortFunc(list, func(a, b eventlog.StreamInfo) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// Event implements eventlog.Log.
+func (l *Log) Event(ctx context.Context, stream string, sequence uint64) (eventlog.Stored, error) {
+	if err := alive(ctx); err != nil {
+		return eventlog.Stored{}, err
+	}
+	events, _ := l.since(stream, sequence)
+	if sequence == 0 || len(events) == 0 {
+		return eventlog.Stored{}, fmt.Errorf("%w: %s sequence %d", eventlog.ErrNotFound, stream, sequence)
+	}
+	return events[0], nil
+}
+
+// Tail implements eventlog.Log.
+func (l *Log) Tail(ctx context.Context, stream string, from uint64) iter.Seq2[eventlog.Stored, error] {
+	return func(yield func(eventlog.Stored, error) bool) {
+		for next := max(from, 1); ctx.Err() == nil; {
+			events, grown := l.since(stream, next)
+			if grown == nil {
+				yield(eventlog.Stored{}, fmt.Errorf("%w: stream %s", eventlog.ErrNotFound, stream))
+				return
+			}
+			for _, e := range events {
+				if ctx.Err() != nil || !yield(e, nil) {
+					return
+				}
+				next++
+			}
+			if len(events) > 0 {
+				continue
+			}
+			select {
+			case <-grown:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// Ready implements eventlog.Log.
+func (l *Log) Ready(ctx context.Context) error { return alive(ctx) }
+
+// since returns the events of a stream from a sequence on, and a channel that
+// is closed when there are more; nil where there is no such stream.
+func (l *Log) since(name string, from uint64) ([]eventlog.Stored, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.streams[name]
+	if s == nil {
+		return nil, nil
+	}
+	// Events are never changed, so the slice may be read without the lock.
+	return s.events[min(max(from, 1)-1, uint64(len(s.events))):], l.grown
+}
+
+// alive makes a context that has ended look as it does over a network.
+func alive(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", eventlog.ErrUnavailable, err)
+	}
+	return nil
+}

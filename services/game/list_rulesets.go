@@ -1,0 +1,27 @@
+package game
+
+import (
+	"context"
+
+	"github.com/scoundrel-game/scoundrel/pkg/engine"
+	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
+	"github.com/scoundrel-game/scoundrel/pkg/record"
+)
+
+// ListRulesets implements gamev1.GameServiceServer.
+func (s *Service) ListRulesets(context.Context, *gamev1.ListRulesetsRequest) (*gamev1.ListRulesetsResponse, error) {
+	res := &gamev1.ListRulesetsResponse{}
+	for _, p := range engine.Presets() {
+		lowest, highest := p.Rules.ScoreBounds()
+		res.Presets = append(res.Presets, &gamev1.Preset{
+			Name: p.Name, Title: p.Title, Text: p.Text, Ruleset: record.RulesetToProto(p.Rules),
+			Ranked: s.ranked[p.Rules.ID()], MinScore: int32(lowest), MaxScore: int32(highest),
+		})
+	}
+	for _, o := range engine.Options() {
+		for _, v := range o.Values {
+			res.Options = append(res.Options, &gamev1.RulesetOption{Option: o.Name, Value: v.Name, Text: v.Text})
+		}
+	}
+	return res, nil
+}

@@ -1,0 +1,106 @@
+package game
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/scoundrel-game/scoundrel/pkg/engine"
+	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
+	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
+	"github.com/scoundrel-game/scoundrel/pkg/record"
+)
+
+// view returns what a player sees of a game. Until it is over, nothing here may
+// depend on the dungeon's order or the seed, but for the commitment.
+func view(g loaded) (*gamev1.Game, error) {
+	st := &g.State.Engine
+	moves, err := legalMoves(st)
+	if err != nil {
+		return nil, fmt.Errorf("preview the moves of game %s: %w", g.Game, err)
+	}
+	rules := st.Rules()
+	m := &gamev1.Game{
+		GameId:      g.Game.String(),
+		PlayerId:    g.PlayerID,
+		Ruleset:     record.RulesetToProto(rules),
+		RulesetId:   rules.ID(),
+		Mode:        g.State.Mode,
+		Status:      gamev1.GameStatus(st.Status()),
+		Version:     g.Version,
+		Health:      int32(st.Health()),
+		ToTake:      uint32(st.ToTake()),
+		RoomNumber:  uint32(st.RoomNumber()),
+		CanAvoid:    st.CanAvoid(),
+		DungeonSize: uint32(st.DungeonSize()),
+		DiscardPile: cards(st.Discard()),
+		LegalMoves:  moves,
+		Commitment:  st.Seed().Commitment(),
+		StartedAt:   timestamppb.New(g.State.StartedAt),
+		Moves:       uint32(st.Moves()),
+		ActorKind:   g.Actor,
+		Seed:        seed(g),
+		Deck:        deck(g),
+	}
+	for _, c := range st.Room() {
+		m.Room = append(m.Room, &gamev1.RoomCard{Card: c.String(), Role: rulesv1.CardRole(rules.Role(c)), Value: uint32(c.Value())})
+	}
+	if w, ok := st.Weapon(); ok {
+		m.Weapon = &gamev1.Weapon{Card: w.Card.String(), Power: uint32(w.Power), Kills: cards(w.Kills)}
+		if w.Limited {
+			limit := uint32(w.Limit)
+			m.Weapon.Limit = &limit
+		}
+	}
+	if st.Status().Over() {
+		m.EndedAt = timestamppb.New(g.RecordedAt)
+	}
+	if score, ok := st.Score(); ok {
+		score := int32(score)
+		m.Score = &score
+	}
+	return m, nil
+}
+
+// legalMoves returns all legal moves with what is known of their effect.
+func legalMoves(st *engine.State) ([]*gamev1.LegalMove, error) {
+	var list []*gamev1.LegalMove
+	var buffer [16]engine.Move
+	for _, move := range st.Legal(buffer[:0]) {
+		p, err := st.Preview(move)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &gamev1.LegalMove{
+			Move: record.MoveToProto(move), HealthAfter: int32(p.HealthAfter), Lethal: p.Lethal,
+			Discards: cards(p.Loses), WastesPotion: p.WastesPotion,
+		})
+	}
+	return list, nil
+}
+
+// seed returns the seed in hex once the game is over, and nothing before.
+func seed(g loaded) string {
+	if !g.State.Engine.Status().Over() {
+		return ""
+	}
+	s := g.State.Engine.Seed()
+	return hex.EncodeToString(s[:])
+}
+
+// deck returns the deck once the game is over, and nothing before.
+func deck(g loaded) []string {
+	if !g.State.Engine.Status().Over() {
+		return nil
+	}
+	return cards(g.State.Deck)
+}
+
+func cards(list []engine.Card) []string {
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.String()
+	}
+	return names
+}
