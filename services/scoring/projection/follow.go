@@ -1,0 +1,241 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
+	"github.com/scoundrel-game/scoundrel/pkg/record"
+)
+
+// errGone is the error of a stream that the log does not list any more: an old
+// epoch that was archived. Its games stay.
+var errGone = errors.New("stream gone")
+
+// follow projects one stream until ctx ends or somebody must look at it.
+func (p *Projector) follow(ctx context.Context, stream string) {
+	delay, failures := minBackoff, 0
+	for ctx.Err() == nil {
+		before, _ := p.Checkpoint(stream)
+		err := p.project(ctx, stream)
+		if after, _ := p.Checkpoint(stream); after != before {
+			delay, failures = minBackoff, 0
+		}
+		failures++
+		// A replica may lag or a read go wrong; a real hole stays.
+		hole := errors.Is(err, ErrLost) || errors.Is(err, eventlog.ErrDamaged)
+		switch {
+		case errors.Is(err, errGone):
+			err, delay = nil, maxBackoff
+		case hole && failures >= attempts, errors.Is(err, ErrReplaced), errors.Is(err, record.ErrNewerSchema):
+			p.report(ctx, stream, fmt.Errorf("stopped: %w", err))
+			return
+		}
+		p.report(ctx, stream, err)
+		pause(ctx, delay)
+		delay = min(2*delay, maxBackoff)
+	}
+}
+
+// read is what tailing a stream yields.
+type read struct {
+	record eventlog.Stored
+	err    error
+}
+
+// project applies the records of a stream from its checkpoint on and returns
+// the error that ended it.
+func (p *Projector) project(ctx context.Context, stream string) error {
+	at, err := p.resume(ctx, stream)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	reads := make(chan read, maxBatch)
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	defer stop()
+	reader.Go(func() {
+		defer close(reads)
+		for r, err := range p.Log.Tail(ctx, stream, at.Sequence+1) {
+			select {
+			case reads <- read{r, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for {
+		steps, end := p.batch(ctx, at, reads)
+		if len(steps) > 0 {
+			// What came before a failure is good.
+			if err := p.commit(ctx, at, steps); err != nil {
+				return err
+			}
+			at = checkpointAt(steps[len(steps)-1])
+			p.publish(at)
+			p.report(ctx, stream, nil)
+		}
+		if end != nil {
+			return end
+		}
+	}
+}
+
+// resume returns the checkpoint of a stream after making sure that it still
+// names the record it named when it was written.
+func (p *Projector) resume(ctx context.Context, stream string) (Checkpoint, error) {
+	// The database knows better than this process: another one may have led.
+	if err := p.refresh(ctx); err != nil {
+		return Checkpoint{}, err
+	}
+	at, _ := p.Checkpoint(stream)
+	info, err := p.info(ctx, stream)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	if info.FirstSequence > at.Sequence+1 {
+		return Checkpoint{}, fmt.Errorf("%w: %d to %d", ErrLost, at.Sequence+1, info.FirstSequence-1)
+	}
+	if at.Sequence > 0 {
+		if info.Incarnation != at.Incarnation {
+			return Checkpoint{}, fmt.Errorf("%w: its incarnation is %s, was %s", ErrReplaced, info.Incarnation, at.Incarnation)
+		}
+		last, err := p.Log.Event(ctx, stream, at.Sequence)
+		if errors.Is(err, eventlog.ErrNotFound) {
+			return Checkpoint{}, fmt.Errorf("%w: it ends at %d, before the checkpoint %d", ErrReplaced, info.LastSequence, at.Sequence)
+		}
+		if err != nil {
+			return Checkpoint{}, err
+		}
+		if last.ID != at.EventID {
+			return Checkpoint{}, fmt.Errorf("%w: event %d is %s, was %s", ErrReplaced, at.Sequence, last.ID, at.EventID)
+		}
+	}
+	if at.Sequence == info.LastSequence {
+		p.report(ctx, stream, nil)
+	}
+	return at, nil
+}
+
+func (p *Projector) info(ctx context.Context, stream string) (eventlog.StreamInfo, error) {
+	infos, err := p.Log.Streams(ctx)
+	if err != nil {
+		return eventlog.StreamInfo{}, err
+	}
+	for _, info := range infos {
+		if info.Name == stream {
+			return info, nil
+		}
+	}
+	return eventlog.StreamInfo{}, errGone
+}
+
+// batch returns what the next records change: those that have arrived, at least
+// one, up to the first that fails, with its error.
+func (p *Projector) batch(ctx context.Context, at Checkpoint, reads <-chan read) ([]Step, error) {
+	var steps []Step
+	next, open := <-reads
+	for open {
+		if next.err != nil {
+			return steps, next.err
+		}
+		step, err := p.step(ctx, at, next.record)
+		if err != nil {
+			return steps, err
+		}
+		if steps = append(steps, step); len(steps) == maxBatch {
+			return steps, nil
+		}
+		at = checkpointAt(step)
+		select {
+		case next, open = <-reads:
+		default:
+			return steps, nil
+		}
+	}
+	return steps, fmt.Errorf("%w: the tail ended", eventlog.ErrUnavailable)
+}
+
+// step returns what the record after at changes.
+func (p *Projector) step(ctx context.Context, at Checkpoint, r eventlog.Stored) (Step, error) {
+	if at.Sequence > 0 && r.Position.Incarnation != at.Incarnation {
+		return Step{}, fmt.Errorf("%w: its incarnation is %s, was %s", ErrReplaced, r.Position.Incarnation, at.Incarnation)
+	}
+	if r.Position.Sequence != at.Sequence+1 {
+		return Step{}, fmt.Errorf("%w: %d follows %d", ErrLost, r.Position.Sequence, at.Sequence)
+	}
+	delay := minBackoff
+	for attempt := 1; ; attempt++ {
+		game, err := decode(r)
+		switch {
+		case err == nil:
+			return Step{Record: r, Game: game}, nil
+		case errors.Is(err, record.ErrNewerSchema):
+			return Step{}, fmt.Errorf("record %d: %w", r.Position.Sequence, err)
+		case attempt == attempts:
+			return p.park(r, err), nil
+		}
+		// The bytes may have been spoilt on the way, or in one replica.
+		pause(ctx, delay)
+		delay *= 2
+		if r, err = p.Log.Event(ctx, r.Position.Stream, r.Position.Sequence); err != nil {
+			return Step{}, err
+		}
+	}
+}
+
+// decode returns the game that a stored record finishes, if any.
+func decode(r eventlog.Stored) (*Game, error) {
+	s, err := record.Summarize(r.Data)
+	if err != nil {
+		return nil, err
+	}
+	if s.EventID != r.ID || s.Game != r.Game || s.Version != r.Version {
+		return nil, fmt.Errorf("%w: event %s of %s version %d holds event %s of %s version %d",
+			ErrImplausible, r.ID, r.Game, r.Version, s.EventID, s.Game, s.Version)
+	}
+	return Apply(s, r.Position)
+}
+
+// park returns the step that sets a record aside.
+func (p *Projector) park(r eventlog.Stored, why error) Step {
+	p.Logger.Error("record parked, its game will not be shown",
+		"stream", r.Position.Stream, "sequence", r.Position.Sequence, "event_id", r.ID, "game_id", r.Game.String(), "error", why)
+	return Step{Record: r, Problem: why.Error()}
+}
+
+// commit stores steps. If the database refuses their content, it finds the one
+// at fault and parks it.
+func (p *Projector) commit(ctx context.Context, at Checkpoint, steps []Step) error {
+	err := p.Store.Commit(ctx, at, steps)
+	if !errors.Is(err, ErrRejected) {
+		return err
+	}
+	for _, step := range steps {
+		err := p.Store.Commit(ctx, at, []Step{step})
+		if errors.Is(err, ErrRejected) {
+			err = p.Store.Commit(ctx, at, []Step{p.park(step.Record, err)})
+		}
+		if err != nil {
+			return err
+		}
+		at = checkpointAt(step)
+	}
+	return nil
+}
+
+func checkpointAt(s Step) Checkpoint {
+	return Checkpoint{Position: s.Record.Position, EventID: s.Record.ID}
+}
+
+// pause waits, or less if ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

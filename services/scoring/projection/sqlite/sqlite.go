@@ -1,0 +1,199 @@
+// Package sqlite keeps the projection in an SQLite file: the store of a server
+// that runs alone. It needs no C compiler.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"runtime"
+
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
+)
+
+// Errors of [Open]. Each says in one line what to do.
+var (
+	// ErrDamaged: the file is no database, or its content contradicts itself.
+	ErrDamaged = errors.New("damaged; move it away and start again, scores are computed anew from the event log")
+	// ErrForeign: the file is another program's database.
+	ErrForeign = errors.New("the database of another program")
+	// ErrNewerSchema: a newer version of this program has written it.
+	ErrNewerSchema = errors.New("written by a newer version of this program; start that one")
+)
+
+// applicationID marks our files; "SCDR" in ASCII.
+const applicationID = 0x53434452
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Store is a [projection.Store] in an SQLite file. One connection writes, a
+// pool of others reads; readers see the last commit and wait for nobody.
+type Store struct {
+	path  string
+	write *sql.DB
+	read  *sql.DB
+}
+
+var _ projection.Store = (*Store)(nil)
+
+// Open opens the database at path, creating it if there is none and bringing
+// its schema up to date. It reads the whole file to check it. The caller closes
+// the store. ErrDamaged, ErrForeign, ErrNewerSchema.
+//
+// A commit that was not yet on the disk when the power failed is lost together
+// with its checkpoint, so it is simply made again.
+func Open(ctx context.Context, path string) (_ *Store, err error) {
+	s := &Store{path: path}
+	defer func() {
+		if err != nil {
+			_ = s.Close()
+			err = fmt.Errorf("scores database %s: %w", path, openError(err))
+		}
+	}()
+	if s.write, err = open(path, url.Values{"_txlock": {"immediate"}, "_synchronous": {"NORMAL"}}); err != nil {
+		return nil, err
+	}
+	s.write.SetMaxOpenConns(1)
+	if err := s.claim(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.migrate(ctx); err != nil {
+		return nil, err
+	}
+	if s.read, err = open(path, url.Values{"mode": {"ro"}}); err != nil {
+		return nil, err
+	}
+	readers := max(4, runtime.GOMAXPROCS(0))
+	s.read.SetMaxOpenConns(readers)
+	s.read.SetMaxIdleConns(readers)
+	return s, s.Ping(ctx)
+}
+
+// Close closes the store. Calls under way fail.
+func (s *Store) Close() error {
+	var errs []error
+	for _, db := range []*sql.DB{s.read, s.write} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Ping tells whether the store can be read. ErrUnavailable.
+func (s *Store) Ping(ctx context.Context) error {
+	var version int
+	return storeError(ctx, "ping", s.read.QueryRowContext(ctx, `SELECT max(version_id) FROM goose_db_version`).Scan(&version))
+}
+
+func open(path string, params url.Values) (*sql.DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	params.Set("_busy_timeout", "5000")
+	params.Set("_error_rc", "true")
+	file := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: params.Encode()}
+	connector, err := sqlite.NewConnector(file.String())
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// claim makes sure that the file is ours and whole before anything is written
+// to it.
+func (s *Store) claim(ctx context.Context) error {
+	var id, tables int
+	row := s.write.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), count(*) FROM sqlite_schema`)
+	if err := row.Scan(&id, &tables); err != nil {
+		return err
+	}
+	if id == 0 && tables == 0 {
+		if _, err := s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
+			return err
+		}
+	} else if id != applicationID {
+		return ErrForeign
+	}
+	var verdict string
+	if err := s.write.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("%w (%q)", ErrDamaged, verdict)
+	}
+	_, err := s.write.ExecContext(ctx, `PRAGMA journal_mode = WAL`)
+	return err
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, s.write, files, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	current, target, err := provider.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if current > target {
+		return fmt.Errorf("%w (its schema is %d, ours %d)", ErrNewerSchema, current, target)
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// openError recognises a file that is damaged too badly to be checked.
+func openError(err error) error {
+	switch code(err) {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w (%w)", ErrDamaged, err)
+	}
+	return err
+}
+
+// storeError gives an error of the database its meaning for a caller.
+func storeError(ctx context.Context, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		// An interrupted statement has an error of its own.
+		return fmt.Errorf("%s: %w", what, context.Cause(ctx))
+	}
+	switch code(err) {
+	case 0, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE:
+		if errors.Is(err, sql.ErrNoRows) {
+			err = projection.ErrNotFound
+		}
+		return fmt.Errorf("%s: %w", what, err)
+	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG:
+		return fmt.Errorf("%s: %w: %w", what, projection.ErrRejected, err)
+	default:
+		return fmt.Errorf("%s: %w: %w", what, projection.ErrUnavailable, err)
+	}
+}
+
+// code returns the primary result code of an error of SQLite, 0 for another
+// error.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}

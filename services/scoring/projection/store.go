@@ -1,0 +1,120 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
+)
+
+// Errors of a [Store]. Implementations wrap them with what happened; an error
+// that is none of these is a fault of the program.
+var (
+	// ErrNotFound: there is no such game or entry.
+	ErrNotFound = errors.New("not found in the projection")
+	// ErrFenced: the checkpoint is not where the writer believes it to be:
+	// another one wrote. Nothing was changed.
+	ErrFenced = errors.New("the projection's checkpoint has moved")
+	// ErrRejected: the database refuses the content itself, now and at every
+	// further attempt. Nothing was changed.
+	ErrRejected = errors.New("the database refuses the content")
+	// ErrUnavailable: the database cannot be read or written now.
+	ErrUnavailable = errors.New("database unavailable")
+)
+
+// Checkpoint is how far the projection of a stream has come: the last record
+// that is part of it. The zero Sequence stands before the first record.
+type Checkpoint struct {
+	eventlog.Position
+	// EventID is that record's id. Sequences can be given out again after a
+	// stream lost its tail, ids cannot.
+	EventID string
+}
+
+// Step is a record of the log and what it changes. Most records change
+// nothing and only move the checkpoint.
+type Step struct {
+	// Record is the record.
+	Record eventlog.Stored
+	// Game is the game that it finishes, or nil.
+	Game *Game
+	// Problem is why the record cannot be applied and is parked instead; empty
+	// if it can.
+	Problem string
+}
+
+// Parked is a record that could not be applied. Its game is not shown until it
+// has been dealt with.
+type Parked struct {
+	// Position is the record's place in the log.
+	Position eventlog.Position
+	// EventID is its id.
+	EventID string
+	// GameID is its game.
+	GameID string
+	// Problem is why it was parked.
+	Problem string
+	// Payload is the record.
+	Payload []byte
+}
+
+// Entry is a player's best game on a board and where it stands.
+type Entry struct {
+	Game
+	// Rank is shared by equal scores: 1, 2, 2, 4.
+	Rank uint64
+	// Position is unique, from 1.
+	Position uint64
+}
+
+// Page is a part of a board, read from one snapshot.
+type Page struct {
+	// Entries stand in the board's order without gaps.
+	Entries []Entry
+	// TotalPlayers is how many players the board has.
+	TotalPlayers uint64
+	// More tells whether entries follow.
+	More bool
+}
+
+// Store keeps the projection. All methods are safe for concurrent use and
+// honour the context. Boards are kept for every ruleset that has a ranked game.
+type Store interface {
+	// Checkpoints returns the checkpoint of every stream that has one.
+	Checkpoints(ctx context.Context) ([]Checkpoint, error)
+
+	// Commit applies steps, the records that follow checkpoint after one by
+	// one, in a single transaction, and moves the checkpoint to the last of
+	// them. Applying a game again changes nothing. A game of which a record is
+	// parked is passed over, and of its records only the first is parked.
+	// ErrFenced, ErrRejected, ErrUnavailable; without an error, all of it is
+	// visible to every later read.
+	Commit(ctx context.Context, after Checkpoint, steps []Step) error
+
+	// Parked returns the parked records, by stream and sequence.
+	Parked(ctx context.Context) ([]Parked, error)
+
+	// Lease takes or extends the right to project for holder until now+ttl and
+	// tells whether holder has it. One whose time is up is anybody's. The lease
+	// saves work; what makes a second writer harmless is ErrFenced.
+	Lease(ctx context.Context, holder string, now time.Time, ttl time.Duration) (bool, error)
+
+	// Release gives the lease back if holder has it.
+	Release(ctx context.Context, holder string) error
+
+	// Game returns a finished game. ErrNotFound.
+	Game(ctx context.Context, gameID string) (Game, error)
+
+	// Entries returns up to limit entries of a ruleset's board that stand
+	// below after, from the top if it is nil. A board without players is
+	// empty, not an error.
+	Entries(ctx context.Context, rulesetID string, after *Key, limit int) (Page, error)
+
+	// PlayerEntry returns a player's entry on a ruleset's board and how many
+	// players the board has, from one snapshot. ErrNotFound.
+	PlayerEntry(ctx context.Context, rulesetID, playerID string) (e Entry, totalPlayers uint64, err error)
+
+	// Ping tells whether the store can be read. ErrUnavailable.
+	Ping(ctx context.Context) error
+}
