@@ -7,6 +7,11 @@ SHELL := bash
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' Makefile
 
+.PHONY: run
+run: ## Build and start everything: gRPC on 127.0.0.1:9090, data in ./data.
+	GOWORK=off go -C services build -o ../.build/scoundrel ./scoundrel/cmd/scoundrel
+	exec .build/scoundrel serve
+
 .PHONY: test
 test: ## Run every test of every module.
 	go -C pkg/engine test -race ./...

@@ -119,12 +119,6 @@ func (s *Service) checkKeys(ctx context.Context) error {
 // Bind registers the service.
 func (s *Service) Bind(r grpc.ServiceRegistrar) { gamev1.RegisterGameServiceServer(r, s) }
 
-// Run waits for ctx to end: the service has no work of its own.
-func (s *Service) Run(ctx context.Context) error {
-	<-ctx.Done()
-	return nil
-}
-
 // Ready tells whether commands can be stored now.
 func (s *Service) Ready(ctx context.Context) error {
 	if err := s.provision(ctx, eventlog.EpochOf(s.clock())); err != nil {

@@ -101,8 +101,8 @@ func (p *Projector) Problem() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var errs []error
-	for stream, err := range p.problems {
-		errs = append(errs, fmt.Errorf("projecting %s: %w", stream, err))
+	for subject, err := range p.problems {
+		errs = append(errs, fmt.Errorf("projection, %s: %w", subject, err))
 	}
 	return errors.Join(errs...)
 }

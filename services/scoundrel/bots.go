@@ -1,0 +1,250 @@
+package scoundrel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
+	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
+)
+
+// botsResult is what `bots --json` prints.
+type botsResult struct {
+	Games    int     `json:"games"`       // to be played
+	Finished int     `json:"finished"`    // played to the end
+	Won      int     `json:"won"`         // of those
+	Lost     int     `json:"lost"`        // of those
+	Errors   int     `json:"errors"`      // games given up because of an error
+	Moves    int     `json:"moves"`       // accepted
+	MovesPS  float64 `json:"moves_per_s"` // over the whole run, all players together
+	P50      float64 `json:"p50_ms"`      // of PlayMove
+	P99      float64 `json:"p99_ms"`      // of PlayMove
+}
+
+// botsConfig is what `bots` plays.
+type botsConfig struct {
+	games, players int
+	strategy       string
+	preset         string
+	seed           uint64
+}
+
+// strategies choose among the legal moves of an active game.
+var strategies = map[string]func(*rand.Rand, *gamev1.Game) *gamev1.LegalMove{
+	"random": func(r *rand.Rand, g *gamev1.Game) *gamev1.LegalMove {
+		return g.GetLegalMoves()[r.IntN(len(g.GetLegalMoves()))]
+	},
+	"greedy": greedy,
+}
+
+// greedy takes the move with the best outlook, judged by what the game shows
+// and one move deep.
+func greedy(_ *rand.Rand, g *gamev1.Game) *gamev1.LegalMove {
+	return slices.MaxFunc(g.GetLegalMoves(), func(a, b *gamev1.LegalMove) int { return outlook(g, a) - outlook(g, b) })
+}
+
+// outlook puts a number on a move, in points of health.
+func outlook(g *gamev1.Game, m *gamev1.LegalMove) int {
+	worth := int(m.GetHealthAfter() - g.GetHealth())
+	value, power := 0, int(g.GetWeapon().GetPower())
+	for _, c := range g.GetRoom() {
+		if c.GetCard() == m.GetMove().GetCard() {
+			value = int(c.GetValue())
+		}
+	}
+	switch m.GetMove().GetKind() {
+	case rulesv1.MoveKind_MOVE_KIND_AVOID:
+		// Worth it when the room hurts more than the player can bear.
+		for _, c := range g.GetRoom() {
+			if c.GetRole() == rulesv1.CardRole_CARD_ROLE_MONSTER {
+				worth += max(0, int(c.GetValue())-power)
+			}
+		}
+		worth -= int(g.GetHealth())
+	case rulesv1.MoveKind_MOVE_KIND_EQUIP:
+		if w := g.GetWeapon(); w != nil && w.Limit != nil {
+			power = min(power, int(w.GetLimit())) // a worn weapon is worth less
+		}
+		worth += value - power
+	case rulesv1.MoveKind_MOVE_KIND_FIGHT_WITH_WEAPON:
+		worth -= max(0, 8-value) // a weak monster wears the weapon for the strong
+	}
+	if m.GetWastesPotion() {
+		worth -= value / 2
+	}
+	if m.GetLethal() {
+		worth -= 100
+	}
+	return worth
+}
+
+func botsCommand() *cobra.Command {
+	var cfg botsConfig
+	cmd := &cobra.Command{
+		Use:   "bots",
+		Short: "Play games by program, many at a time",
+		Args:  cobra.NoArgs,
+	}
+	addr, preset := addrFlag(cmd), presetFlag(cmd)
+	asJSON := cmd.Flags().Bool("json", false, "print a JSON object")
+	cmd.Flags().IntVar(&cfg.games, "games", 100, "how many `GAMES` to play")
+	cmd.Flags().IntVar(&cfg.players, "players", 8, "how many `PLAYERS` play at a time, a game each")
+	cmd.Flags().StringVar(&cfg.strategy, "strategy", "greedy", "how they choose: random or greedy")
+	cmd.Flags().Uint64Var(&cfg.seed, "seed", 1, "makes random choices repeatable")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg.preset = *preset
+		if cfg.games < 1 || cfg.players < 1 {
+			return errors.New("--games and --players must be 1 or more")
+		}
+		if strategies[cfg.strategy] == nil {
+			return fmt.Errorf("there is no strategy %q: choose random or greedy", cfg.strategy)
+		}
+		c, err := dial(*addr)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = c.conn.Close() }() // nothing is under way
+		result, err := playBots(cmd.Context(), c, cfg, progress(cmd.ErrOrStderr(), cfg.games))
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			err = json.NewEncoder(cmd.OutOrStdout()).Encode(result)
+		} else {
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of %d games finished: %d won, %d lost, %d errors\n%d moves, %.0f moves/s, PlayMove p50 %.2f ms, p99 %.2f ms\n",
+				result.Finished, result.Games, result.Won, result.Lost, result.Errors, result.Moves, result.MovesPS, result.P50, result.P99)
+		}
+		if err == nil && result.Errors > 0 {
+			return fmt.Errorf("%d of %d games ended with an error", result.Errors, result.Games)
+		}
+		return err
+	}
+	return cmd
+}
+
+// progress returns what to call after each game: a bar on a terminal, nothing
+// elsewhere.
+func progress(w io.Writer, games int) func() {
+	f, ok := w.(*os.File)
+	if !ok || !isatty.IsTerminal(f.Fd()) {
+		return func() {}
+	}
+	bar := progressbar.NewOptions(games, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("games"),
+		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	return func() { _ = bar.Add(1) } // a bar that cannot be drawn is no loss
+}
+
+// playBots plays all games. Its error is that of the first game that was given
+// up before any was finished; later ones are counted.
+func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (botsResult, error) {
+	result := botsResult{Games: cfg.games}
+	var mu sync.Mutex
+	var times []time.Duration
+	var firstErr error
+	todo := make(chan int, cfg.games)
+	for n := range cfg.games {
+		todo <- n
+	}
+	close(todo)
+	start := time.Now()
+	var players sync.WaitGroup
+	for p := range min(cfg.players, cfg.games) {
+		players.Go(func() {
+			b := bot{client: c, ctx: as(ctx, fmt.Sprintf("bot-%d", p+1), "bot"), choose: strategies[cfg.strategy], preset: cfg.preset}
+			for n := range todo {
+				b.rand = rand.New(rand.NewPCG(cfg.seed, uint64(n)))
+				status, err := b.play()
+				mu.Lock()
+				switch {
+				case err != nil:
+					result.Errors++
+					firstErr = errors.Join(firstErr, err)
+				case status == gamev1.GameStatus_GAME_STATUS_WON:
+					result.Won++
+				default:
+					result.Lost++
+				}
+				mu.Unlock()
+				done()
+				if ctx.Err() != nil {
+					return
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			times = append(times, b.times...)
+		})
+	}
+	players.Wait()
+	if err := ctx.Err(); err != nil {
+		return result, err
+	}
+	result.Finished = result.Won + result.Lost
+	if result.Finished == 0 && firstErr != nil {
+		return result, firstOf(firstErr)
+	}
+	result.Moves = len(times)
+	result.MovesPS = float64(len(times)) / time.Since(start).Seconds()
+	slices.Sort(times)
+	result.P50, result.P99 = percentile(times, 50), percentile(times, 99)
+	return result, nil
+}
+
+// firstOf returns the first of joined errors.
+func firstOf(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return firstOf(joined.Unwrap()[0])
+	}
+	return err
+}
+
+// percentile returns a percentile of sorted times in milliseconds, 0 of none.
+func percentile(sorted []time.Duration, p int) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return float64(sorted[(len(sorted)-1)*p/100]) / float64(time.Millisecond)
+}
+
+// bot is one player.
+type bot struct {
+	*client
+
+	ctx    context.Context //nolint:containedctx // it carries the identity of this one player
+	rand   *rand.Rand
+	choose func(*rand.Rand, *gamev1.Game) *gamev1.LegalMove
+	preset string
+	times  []time.Duration // of every accepted move
+}
+
+// play plays one game to its end.
+func (b *bot) play() (gamev1.GameStatus, error) {
+	started, err := b.StartGame(b.ctx, &gamev1.StartGameRequest{Rules: &gamev1.StartGameRequest_Preset{Preset: b.preset}, RequestId: requestID()})
+	if err != nil {
+		return 0, err
+	}
+	g := started.GetGame()
+	for g.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
+		req := &gamev1.PlayMoveRequest{GameId: g.GetGameId(), Move: b.choose(b.rand, g).GetMove(), ExpectedVersion: g.GetVersion(), RequestId: requestID()}
+		start := time.Now()
+		played, err := b.PlayMove(b.ctx, req)
+		if err != nil {
+			return 0, err
+		}
+		b.times = append(b.times, time.Since(start))
+		g = played.GetGame()
+	}
+	return g.GetStatus(), nil
+}

@@ -1,0 +1,102 @@
+package scoundrel
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
+	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
+	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
+)
+
+// defaultAddr is where the server is unless told otherwise.
+const defaultAddr = "127.0.0.1:9090"
+
+// retries makes the client library repeat a call that found the server
+// unavailable. Every command carries a request id, so a repeat has one effect.
+const retries = `{"methodConfig": [{"name": [{}], "waitForReady": false, "retryPolicy": {
+	"maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "2s", "backoffMultiplier": 2,
+	"retryableStatusCodes": ["UNAVAILABLE"]}}]}`
+
+// callTimeout bounds one call with its repeats.
+const callTimeout = 30 * time.Second
+
+// client talks to a server.
+type client struct {
+	gamev1.GameServiceClient
+	scoringv1.ScoringServiceClient
+
+	conn *grpc.ClientConn
+}
+
+// dial returns a client; it connects with the first call.
+func dial(addr string, more ...grpc.DialOption) (*client, error) {
+	conn, err := grpc.NewClient(addr, append([]grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultServiceConfig(retries),
+		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			ctx, cancel := context.WithTimeout(ctx, callTimeout)
+			defer cancel()
+			return invoke(ctx, method, req, reply, cc, opts...)
+		}),
+	}, more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", addr, err)
+	}
+	return &client{gamev1.NewGameServiceClient(conn), scoringv1.NewScoringServiceClient(conn), conn}, nil
+}
+
+// as names the caller of the calls made with the context.
+func as(ctx context.Context, playerID, actorKind string) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, rpckit.PlayerIDKey, playerID, rpckit.ActorKindKey, actorKind)
+}
+
+// requestID returns a fresh id for one command.
+func requestID() string { return rand.Text() }
+
+// reason returns the reason of a server's error, such as "ILLEGAL_MOVE".
+func reason(err error) string {
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok {
+			return info.GetReason()
+		}
+	}
+	return ""
+}
+
+// explain says for a person what an error means.
+func explain(err error) string {
+	st, ok := status.FromError(err)
+	if !ok {
+		return err.Error()
+	}
+	text := st.Message()
+	if r := reason(err); r != "" {
+		text += " (" + r + ")"
+	}
+	if st.Code() == codes.Unavailable && strings.Contains(text, "connection") {
+		return "no server answers; start one with `scoundrel serve`, or name its address with --addr: " + text
+	}
+	return text
+}
+
+// addrFlag adds the flag that names the server.
+func addrFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("addr", defaultAddr, "the server's address `HOST:PORT`")
+}
+
+// presetFlag adds the flag that names the rules.
+func presetFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("preset", "classic", "the rules' `NAME`: classic, strict, tabletop or digital")
+}

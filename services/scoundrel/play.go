@@ -1,0 +1,227 @@
+package scoundrel
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/user"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
+	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
+	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
+)
+
+func playCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "play",
+		Short: "Play a game in the terminal",
+		Args:  cobra.NoArgs,
+	}
+	addr, preset := addrFlag(cmd), presetFlag(cmd)
+	player := cmd.Flags().String("player", playerName(), "your `NAME` on the leaderboard")
+	gameID := cmd.Flags().String("game", "", "go on with the game of this `ID`")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := dial(*addr)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = c.conn.Close() }() // nothing is under way
+		p := &playSession{client: c, in: bufio.NewScanner(cmd.InOrStdin()), out: cmd.OutOrStdout()}
+		return p.run(as(cmd.Context(), *player, "human"), *preset, *gameID)
+	}
+	return cmd
+}
+
+// playerName is the user's name, as far as it can name a player.
+func playerName() string {
+	u, err := user.Current()
+	if err != nil {
+		return "player"
+	}
+	if name := regexp.MustCompile(`[^A-Za-z0-9._-]`).ReplaceAllString(u.Username, "-"); name != "" && len(name) <= 64 {
+		return name
+	}
+	return "player"
+}
+
+// playSession is one person at one terminal.
+type playSession struct {
+	*client
+
+	in  *bufio.Scanner
+	out io.Writer
+	err error // of the first write that failed
+}
+
+func (p *playSession) printf(format string, args ...any) {
+	if _, err := fmt.Fprintf(p.out, format, args...); p.err == nil {
+		p.err = err
+	}
+}
+
+// run plays one game to its end, or to the end of the input.
+func (p *playSession) run(ctx context.Context, preset, gameID string) error {
+	game, token, err := p.open(ctx, preset, gameID)
+	if err != nil {
+		return err
+	}
+	p.printf("Game %s, rules %s. Type a move's number, q to resign, ? for help.\n", game.GetGameId(), game.GetRulesetId())
+	for game.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
+		p.show(game)
+		choice, ok := p.choose(game)
+		if !ok {
+			if err := errors.Join(p.in.Err(), p.err); err != nil {
+				return err
+			}
+			p.printf("\nThe game waits for you: scoundrel play --game %s\n", game.GetGameId())
+			return p.err
+		}
+		if choice == nil {
+			res, err := p.ResignGame(ctx, &gamev1.ResignGameRequest{GameId: game.GetGameId(), RequestId: requestID()})
+			if err != nil {
+				return err
+			}
+			game = res.GetGame()
+			continue
+		}
+		res, err := p.PlayMove(ctx, &gamev1.PlayMoveRequest{GameId: game.GetGameId(), Move: choice.GetMove(), ExpectedVersion: game.GetVersion(), RequestId: requestID()})
+		if reason(err) == "VERSION_MISMATCH" {
+			p.printf("The game was played elsewhere meanwhile.\n")
+			if game, token, err = p.open(ctx, preset, game.GetGameId()); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		game, token = res.GetGame(), res.GetConsistencyToken()
+	}
+	return p.end(ctx, game, token)
+}
+
+// open starts a game, or finds one.
+func (p *playSession) open(ctx context.Context, preset, gameID string) (*gamev1.Game, string, error) {
+	if gameID != "" {
+		res, err := p.GetGame(ctx, &gamev1.GetGameRequest{GameId: gameID})
+		return res.GetGame(), res.GetConsistencyToken(), err
+	}
+	res, err := p.StartGame(ctx, &gamev1.StartGameRequest{Rules: &gamev1.StartGameRequest_Preset{Preset: preset}, RequestId: requestID()})
+	return res.GetGame(), res.GetConsistencyToken(), err
+}
+
+// show prints what the player sees.
+func (p *playSession) show(g *gamev1.Game) {
+	var room []string
+	for _, c := range g.GetRoom() {
+		room = append(room, fmt.Sprintf("%s %s", c.GetCard(), strings.ToLower(strings.TrimPrefix(c.GetRole().String(), "CARD_ROLE_"))))
+	}
+	p.printf("\nRoom %d: %s (take %d)\n", g.GetRoomNumber(), strings.Join(room, ", "), g.GetToTake())
+	p.printf("Health %d, %s, %d cards in the dungeon\n", g.GetHealth(), describeWeapon(g.GetWeapon()), g.GetDungeonSize())
+	for i, m := range g.GetLegalMoves() {
+		p.printf("  %2d  %s\n", i+1, describeMove(g, m))
+	}
+}
+
+func describeWeapon(w *gamev1.Weapon) string {
+	if w == nil {
+		return "no weapon"
+	}
+	text := "weapon " + w.GetCard()
+	if len(w.GetKills()) > 0 {
+		text += " with " + strings.Join(w.GetKills(), " ") + " on it"
+	}
+	if w.Limit != nil {
+		text += fmt.Sprintf(", hits monsters up to %d", w.GetLimit())
+	}
+	return text
+}
+
+var moveWords = map[rulesv1.MoveKind]string{
+	rulesv1.MoveKind_MOVE_KIND_AVOID:             "avoid the room",
+	rulesv1.MoveKind_MOVE_KIND_EQUIP:             "equip",
+	rulesv1.MoveKind_MOVE_KIND_DRINK:             "drink",
+	rulesv1.MoveKind_MOVE_KIND_FIGHT_BARE_HANDED: "fight with bare hands:",
+	rulesv1.MoveKind_MOVE_KIND_FIGHT_WITH_WEAPON: "fight with the weapon:",
+}
+
+func describeMove(g *gamev1.Game, m *gamev1.LegalMove) string {
+	text := strings.TrimSpace(moveWords[m.GetMove().GetKind()] + " " + m.GetMove().GetCard())
+	if m.GetLethal() {
+		return text + " - this kills you"
+	}
+	if m.GetHealthAfter() != g.GetHealth() {
+		text += fmt.Sprintf(" - health %d", m.GetHealthAfter())
+	}
+	if m.GetWastesPotion() {
+		text += " - wasted, it does not heal"
+	}
+	if len(m.GetDiscards()) > 0 {
+		text += " - discards " + strings.Join(m.GetDiscards(), " ")
+	}
+	return text
+}
+
+// choose reads a choice: a move, or nil to resign. It is not ok where the input
+// ends.
+func (p *playSession) choose(g *gamev1.Game) (_ *gamev1.LegalMove, ok bool) {
+	for {
+		p.printf("> ")
+		if p.err != nil || !p.in.Scan() {
+			return nil, false
+		}
+		moves := g.GetLegalMoves()
+		switch text := strings.TrimSpace(p.in.Text()); text {
+		case "":
+		case "q":
+			return nil, true
+		case "?":
+			p.printf("Take three cards of each full room; the fourth is carried on. The first potion of a room heals,\n" +
+				"a weapon takes its value off a monster's, and you win when the dungeon is passed.\n")
+			p.show(g)
+		default:
+			if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(moves) {
+				return moves[n-1], true
+			}
+			p.printf("%q is no move; type a number from 1 to %d, q to resign, ? for help.\n", text, len(moves))
+		}
+	}
+}
+
+// end prints the result, and where it stands.
+func (p *playSession) end(ctx context.Context, g *gamev1.Game, token string) error {
+	switch g.GetStatus() {
+	case gamev1.GameStatus_GAME_STATUS_ABANDONED:
+		p.printf("\nYou left the dungeon. No score.\n")
+		return p.err
+	case gamev1.GameStatus_GAME_STATUS_WON:
+		p.printf("\nYou passed the dungeon with health %d. Score %d.\n", g.GetHealth(), g.GetScore())
+	default:
+		p.printf("\nYou died with health %d. Score %d.\n", g.GetHealth(), g.GetScore())
+	}
+	res, err := p.GetPlayerEntry(ctx, &scoringv1.GetPlayerEntryRequest{
+		Leaderboard: &scoringv1.Leaderboard{RulesetId: g.GetRulesetId()}, PlayerId: g.GetPlayerId(), ConsistencyToken: token,
+	})
+	switch reason(err) {
+	case "LEADERBOARD_NOT_FOUND", "ENTRY_NOT_FOUND":
+		p.printf("This game does not rank.\n")
+		return p.err
+	}
+	if err != nil {
+		return err
+	}
+	e := res.GetEntry()
+	which := "your best is " + strconv.Itoa(int(e.GetScore()))
+	if e.GetGameId() == g.GetGameId() {
+		which = "your best yet"
+	}
+	p.printf("Rank %d, position %d of %d on %s: %s.\n", e.GetRank(), e.GetPosition(), res.GetTotalPlayers(), g.GetRulesetId(), which)
+	return p.err
+}
