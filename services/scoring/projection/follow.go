@@ -17,20 +17,21 @@ var errGone = errors.New("stream gone")
 
 // follow projects one stream until ctx ends or somebody must look at it.
 func (p *Projector) follow(ctx context.Context, stream string) {
-	delay, failures := minBackoff, 0
+	delay, holes := minBackoff, 0
 	for ctx.Err() == nil {
 		before, _ := p.Checkpoint(stream)
 		err := p.project(ctx, stream)
 		if after, _ := p.Checkpoint(stream); after != before {
-			delay, failures = minBackoff, 0
+			delay, holes = minBackoff, 0
 		}
-		failures++
-		// A replica may lag or a read go wrong; a real hole stays.
-		hole := errors.Is(err, ErrLost) || errors.Is(err, eventlog.ErrDamaged)
+		if errors.Is(err, ErrLost) || errors.Is(err, eventlog.ErrDamaged) {
+			holes++
+		}
 		switch {
 		case errors.Is(err, errGone):
 			err, delay = nil, maxBackoff
-		case hole && failures >= attempts, errors.Is(err, ErrReplaced), errors.Is(err, record.ErrNewerSchema):
+		// A replica may lag or a read go wrong; a real hole stays.
+		case holes >= attempts, errors.Is(err, ErrReplaced), errors.Is(err, record.ErrNewerSchema):
 			p.report(ctx, stream, fmt.Errorf("stopped: %w", err))
 			return
 		}

@@ -137,6 +137,7 @@ func (p *Projector) lead(ctx context.Context, tick <-chan time.Time) {
 	defer func() {
 		stop()
 		followers.Wait()
+		p.forget()
 		// ctx may be what ended.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
@@ -158,8 +159,8 @@ func (p *Projector) lead(ctx context.Context, tick <-chan time.Time) {
 			return
 		case <-p.discover:
 		case <-tick:
-			// A lease that cannot be extended is kept: the fence protects the
-			// tables, and nobody else can write either.
+			// Work goes on with a lease that cannot be extended: if somebody
+			// else takes it, the fence protects the tables.
 			leads, err := p.Store.Lease(ctx, p.Holder, p.Clock(), leaseTime)
 			p.report(ctx, "lease", err)
 			if err == nil && !leads {
@@ -212,4 +213,11 @@ func (p *Projector) report(ctx context.Context, subject string, err error) {
 		p.problems[subject] = err
 		p.Logger.Error("projection held up", "subject", subject, "error", err)
 	}
+}
+
+// forget drops all problems: they are those of whoever leads now.
+func (p *Projector) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.problems)
 }

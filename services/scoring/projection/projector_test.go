@@ -322,11 +322,27 @@ func TestTwoProjectors(t *testing.T) {
 
 func TestProjectorYieldsTheLease(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		p, _ := w.start(w.log, w.store, "a")
+		log := &faultyLog{Log: w.log}
+		p, _ := w.start(log, w.store, "a")
 		w.finishMany(1)
 		synctest.Wait()
 		w.check()
 		before := slices.Clone(w.played)
+
+		// What it suffers from is forgotten with the lease.
+		var failing atomic.Bool
+		failing.Store(true)
+		log.streams = func(infos []eventlog.StreamInfo) ([]eventlog.StreamInfo, error) {
+			if failing.Load() {
+				return nil, eventlog.ErrUnavailable
+			}
+			return infos, nil
+		}
+		p.Discover()
+		synctest.Wait()
+		if err := p.Problem(); err == nil {
+			t.Error("the log is away, and nobody noticed")
+		}
 
 		// To another one whose clock is ahead, ours is up.
 		if ok, err := w.store.Lease(t.Context(), "b", time.Now().Add(time.Minute), time.Minute); err != nil || !ok {
@@ -339,6 +355,7 @@ func TestProjectorYieldsTheLease(t *testing.T) {
 		if err := p.Problem(); err != nil {
 			t.Errorf("it is no problem that another one projects: %v", err)
 		}
+		failing.Store(false)
 		time.Sleep(2 * time.Minute)
 		w.check()
 	})
