@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
@@ -69,6 +70,9 @@ func Summarize(data []byte) (Summary, error) {
 		if i != len(m.GetFacts())-1 || over.GetStartedAt().CheckValid() != nil {
 			return Summary{}, fmt.Errorf("%w: game %s version %d ends without a start time, or before its last fact", ErrMalformed, game, s.Version)
 		}
+		if newer(over.ProtoReflect()) {
+			return Summary{}, fmt.Errorf("%w: game %s version %d: %v", ErrNewerSchema, game, s.Version, over.ProtoReflect().Descriptor().Name())
+		}
 		o, err := overFromProto(over)
 		if err != nil {
 			return Summary{}, fmt.Errorf("%w: game %s version %d: %w", ErrMalformed, game, s.Version, err)
@@ -76,4 +80,22 @@ func Summarize(data []byte) (Summary, error) {
 		s.Over = &o
 	}
 	return s, nil
+}
+
+// newer tells whether a message holds a field or an enumeration value that this
+// program lacks. Every input of a score counts: to pass one over would be to
+// compute another score.
+func newer(m protoreflect.Message) bool {
+	found := len(m.GetUnknown()) > 0
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.IsList() || f.IsMap():
+		case f.Enum() != nil:
+			found = found || f.Enum().Values().ByNumber(v.Enum()) == nil
+		case f.Message() != nil:
+			found = found || newer(v.Message())
+		}
+		return !found
+	})
+	return found
 }

@@ -67,12 +67,20 @@ func TestSummarize(t *testing.T) {
 		}
 	}
 
-	newer := good()
-	unknown := &eventv1.Fact{}
-	unknown.ProtoReflect().SetUnknown([]byte{0x82, 0x7d, 0x00}) // field 2000, an empty message
-	newer.Facts = []*eventv1.Fact{unknown}
-	if _, err := read(newer); !errors.Is(err, ErrNewerSchema) {
-		t.Errorf("a fact of an unknown kind: %v", err)
+	future := []byte{0x82, 0x7d, 0x00} // field 2000, an empty message
+	for name, grow := range map[string]func(*eventv1.Record){
+		"an unknown kind of fact":   func(m *eventv1.Record) { m.Facts[0].Kind = nil; m.Facts[0].ProtoReflect().SetUnknown(future) },
+		"an unknown field":          func(m *eventv1.Record) { m.Facts[0].GetGameOver().ProtoReflect().SetUnknown(future) },
+		"an unknown rule":           func(m *eventv1.Record) { m.Facts[0].GetGameOver().GetRuleset().ProtoReflect().SetUnknown(future) },
+		"an unknown option's value": func(m *eventv1.Record) { m.Facts[0].GetGameOver().GetRuleset().Ending = 99 },
+		"an unknown outcome":        func(m *eventv1.Record) { m.Facts[0].GetGameOver().Outcome = 99 },
+		"an unknown mode":           func(m *eventv1.Record) { m.Facts[0].GetGameOver().Mode = 99 },
+	} {
+		m := good()
+		grow(m)
+		if _, err := read(m); !errors.Is(err, ErrNewerSchema) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
