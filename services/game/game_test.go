@@ -346,6 +346,9 @@ func TestListRulesets(t *testing.T) {
 			t.Errorf("preset %v", p)
 		}
 	}
+	if ids := res.GetRankedRulesetIds(); len(ids) != 1 || ids[0] != "classic" {
+		t.Errorf("ranked %v", ids)
+	}
 	if strings.Join(names, " ") != "classic strict tabletop digital" {
 		t.Errorf("presets %v", names)
 	}

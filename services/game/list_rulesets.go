@@ -2,6 +2,8 @@ package game
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
@@ -10,7 +12,7 @@ import (
 
 // ListRulesets implements gamev1.GameServiceServer.
 func (s *Service) ListRulesets(context.Context, *gamev1.ListRulesetsRequest) (*gamev1.ListRulesetsResponse, error) {
-	res := &gamev1.ListRulesetsResponse{}
+	res := &gamev1.ListRulesetsResponse{RankedRulesetIds: slices.Sorted(maps.Keys(s.ranked))}
 	for _, p := range engine.Presets() {
 		lowest, highest := p.Rules.ScoreBounds()
 		res.Presets = append(res.Presets, &gamev1.Preset{

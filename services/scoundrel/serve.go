@@ -80,11 +80,17 @@ type Server struct {
 	closers  []func() error // in the order of opening
 }
 
-// ranked returns the ids of the rulesets that have a leaderboard.
+// ranked returns the ids of the rulesets that have a leaderboard: the presets,
+// and the default one at every depth.
 func ranked() []string {
 	var ids []string
 	for _, p := range engine.Presets() {
 		ids = append(ids, p.Rules.ID())
+	}
+	deeper := engine.Presets()[0].Rules
+	for deeper.Depth < engine.MaxDepth {
+		deeper.Depth++
+		ids = append(ids, deeper.ID())
 	}
 	return ids
 }

@@ -1389,9 +1389,11 @@ type ListRulesetsResponse struct {
 	// Named rulesets, the default first.
 	Presets []*Preset `protobuf:"bytes,1,rep,name=presets,proto3" json:"presets,omitempty"`
 	// Every value of every option.
-	Options       []*RulesetOption `protobuf:"bytes,2,rep,name=options,proto3" json:"options,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Options []*RulesetOption `protobuf:"bytes,2,rep,name=options,proto3" json:"options,omitempty"`
+	// The ids of the rulesets that have a leaderboard, sorted.
+	RankedRulesetIds []string `protobuf:"bytes,3,rep,name=ranked_ruleset_ids,json=rankedRulesetIds,proto3" json:"ranked_ruleset_ids,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ListRulesetsResponse) Reset() {
@@ -1434,6 +1436,13 @@ func (x *ListRulesetsResponse) GetPresets() []*Preset {
 func (x *ListRulesetsResponse) GetOptions() []*RulesetOption {
 	if x != nil {
 		return x.Options
+	}
+	return nil
+}
+
+func (x *ListRulesetsResponse) GetRankedRulesetIds() []string {
+	if x != nil {
+		return x.RankedRulesetIds
 	}
 	return nil
 }
@@ -1712,10 +1721,11 @@ const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\x04move\x18\x03 \x01(\v2\x18.scoundrel.rules.v1.MoveR\x04move\x12.\n" +
 	"\x05facts\x18\x04 \x03(\v2\x18.scoundrel.event.v1.FactR\x05facts\x12%\n" +
 	"\x0erules_revision\x18\x05 \x01(\rR\rrulesRevision\"\x15\n" +
-	"\x13ListRulesetsRequest\"\x87\x01\n" +
+	"\x13ListRulesetsRequest\"\xb5\x01\n" +
 	"\x14ListRulesetsResponse\x123\n" +
 	"\apresets\x18\x01 \x03(\v2\x19.scoundrel.game.v1.PresetR\apresets\x12:\n" +
-	"\aoptions\x18\x02 \x03(\v2 .scoundrel.game.v1.RulesetOptionR\aoptions\"\xcf\x01\n" +
+	"\aoptions\x18\x02 \x03(\v2 .scoundrel.game.v1.RulesetOptionR\aoptions\x12,\n" +
+	"\x12ranked_ruleset_ids\x18\x03 \x03(\tR\x10rankedRulesetIds\"\xcf\x01\n" +
 	"\x06Preset\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
