@@ -98,5 +98,5 @@ type NotationError struct {
 
 // Error quotes the first characters of the text, so that a message stays short whatever was sent.
 func (e *NotationError) Error() string {
-	return fmt.Sprintf("engine: %.24q is not a %s", e.Text, e.What)
+	return fmt.Sprintf("%.24q is not a %s", e.Text, e.What)
 }

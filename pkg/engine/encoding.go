@@ -26,7 +26,7 @@ type EncodingError struct {
 }
 
 // Error names the problem. It quotes no data.
-func (e *EncodingError) Error() string { return "engine: encoded state: " + e.Problem }
+func (e *EncodingError) Error() string { return "encoded state: " + e.Problem }
 
 // AppendBinary appends the state's encoding; its error is an [*EncodingError] for the zero State, which is
 // no game, and nil otherwise. The encoding holds the undealt cards and the seed: it must be sealed

@@ -13,7 +13,7 @@ type FactError struct {
 
 // Error names the kind of fact and the problem.
 func (e *FactError) Error() string {
-	return fmt.Sprintf("engine: fact %v does not fit the game: %s", e.Fact.Kind, e.Problem)
+	return fmt.Sprintf("fact %v does not fit the game: %s", e.Fact.Kind, e.Problem)
 }
 
 // Evolve returns the state after f. It accepts the facts of [State.Decide], [State.Open] and

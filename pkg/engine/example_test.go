@@ -98,7 +98,7 @@ func ExampleIllegalMoveError() {
 	}
 	// Output:
 	// WEAPON_WORN 6
-	// engine: illegal move FIGHT_WITH_WEAPON QS: after its last kill the weapon hits only weaker monsters, of value 6 or less
+	// illegal move FIGHT_WITH_WEAPON QS: after its last kill the weapon hits only weaker monsters, of value 6 or less
 }
 
 // A client can show what each move leads to before the player chooses.

@@ -8,11 +8,11 @@ import (
 // Errors of commands that do not depend on the move.
 var (
 	// ErrNotStarted refuses a move before the game is opened.
-	ErrNotStarted = errors.New("engine: the game has not started")
+	ErrNotStarted = errors.New("the game has not started")
 	// ErrGameOver refuses any command to a game that is over.
-	ErrGameOver = errors.New("engine: the game is over")
+	ErrGameOver = errors.New("the game is over")
 	// ErrUnfinished refuses a move where not all facts of the last command were applied.
-	ErrUnfinished = errors.New("engine: the last command's facts are not all applied")
+	ErrUnfinished = errors.New("the last command's facts are not all applied")
 )
 
 // Reason says why a move is illegal. The zero value is none.
@@ -80,7 +80,7 @@ func (e *IllegalMoveError) Error() string {
 	case ReasonWeaponWorn:
 		text += fmt.Sprintf(", of value %d or less", e.Limit)
 	}
-	return fmt.Sprintf("engine: illegal move %v: %s", e.Move, text)
+	return fmt.Sprintf("illegal move %v: %s", e.Move, text)
 }
 
 // Legal appends all legal moves: first [MoveAvoid], then for each card of the room from left to right

@@ -37,7 +37,7 @@ type RulesetError struct {
 
 // Error names the field, the value and the problem.
 func (e *RulesetError) Error() string {
-	return fmt.Sprintf("engine: ruleset: %s %.64q %s", e.Field, e.Value, e.Problem)
+	return fmt.Sprintf("ruleset: %s %.64q %s", e.Field, e.Value, e.Problem)
 }
 
 // Validate returns nil if games can be played by r, otherwise a [*RulesetError] naming the first

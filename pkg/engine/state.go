@@ -62,7 +62,7 @@ type WeaponView struct {
 }
 
 // ErrBadDeck is wrapped by the errors about decks that [NewGameWithDeck] refuses.
-var ErrBadDeck = errors.New("engine: not a deck")
+var ErrBadDeck = errors.New("not a deck")
 
 // NewGame returns a game by r with the deck shuffled from seed, before its first room is dealt: the
 // facts of [State.Open] do that. The error is that of [Ruleset.Validate].
