@@ -1,43 +1,126 @@
-# Everything a developer runs; `make help` lists it.
+# Everything a developer runs; `make help` lists it. Only run and test are needed
+# to use the project; they want nothing but Go, git, make and gcc.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .ONESHELL:
+
+# Each module must stand alone: the workspace would hide a missing requirement.
+export GOWORK := off
+MODULES := pkg/engine pkg services
+
+BUF_VERSION := v1.75.0
+GOLANGCI_LINT_VERSION := v2.15.0
+PROTOVALIDATE_VERSION := v1.2.2
+
+# Tools are built outside the modules, whose requirements they would clash with.
+# The stamp carries the version, so that a new one is built and an old one is not.
+BUF := .bin/buf-$(BUF_VERSION)
+GOLANGCI_LINT := .bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+PROTOVALIDATE := .build/protovalidate-$(PROTOVALIDATE_VERSION)
 
 .PHONY: help
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' Makefile
 
+.PHONY: build
+build: ## Build the program into .build/scoundrel.
+	@go -C services build -o ../.build/scoundrel ./scoundrel/cmd/scoundrel
+
 .PHONY: run
-run: ## Build and start everything: gRPC on 127.0.0.1:9090, data in ./data.
-	GOWORK=off go -C services build -o ../.build/scoundrel ./scoundrel/cmd/scoundrel
-	exec .build/scoundrel serve
+run: build ## Build and start everything: gRPC on 127.0.0.1:9090, data in ./data.
+	@exec .build/scoundrel serve
 
 .PHONY: test
-test: ## Run every test of every module.
-	go -C pkg/engine test -race ./...
-	go -C pkg test -race ./...
-	go -C services test -race ./...
+test: ## Run every test of every module with the race detector.
+	@for m in $(MODULES); do go -C $$m test -race ./...; done
+
+.PHONY: check
+check: check-format check-generate check-breaking lint ## Check format, vet, lint, contracts, generated code, requirements and builds.
+	@for m in $(MODULES); do
+		go -C $$m build ./...
+		go -C $$m mod tidy -diff
+	done
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT)
+	@for m in $(MODULES); do
+		go -C $$m vet ./...
+		(cd $$m && $(CURDIR)/.bin/golangci-lint run --config $(CURDIR)/.golangci.yaml ./...)
+	done
+
+.PHONY: check-format
+check-format: $(BUF) $(PROTOVALIDATE)
+	@files=$$(gofmt -l $$(git ls-files '*.go' ':!pkg/gen')); [ -z "$$files" ] || { echo "not formatted, run make fix:"; echo "$$files"; exit 1; }
+	.bin/buf format proto --diff --exit-code
+	.bin/buf lint
+
+# Generates over the committed code and looks whether that changed it.
+.PHONY: check-generate
+check-generate: generate
+	@drift=$$(git status --porcelain pkg/gen); [ -z "$$drift" ] || { echo "generated code differs from what is committed, run make generate:"; echo "$$drift"; exit 1; }
+
+# Compares the contracts with those of the main branch: the remote's if there is
+# one, else the local one, which on main itself is the last commit.
+.PHONY: check-breaking
+check-breaking: $(BUF) $(PROTOVALIDATE)
+	@base=$$(git rev-parse --verify --quiet origin/main || git rev-parse --verify --quiet main || true)
+	if [ -z "$$base" ] || ! git cat-file -e "$$base:proto" 2>/dev/null; then
+		echo "no main branch with contracts: nothing to compare with"
+		exit 0
+	fi
+	before=$$(mktemp -d)
+	trap 'rm -rf "$$before"' EXIT
+	git archive "$$base" buf.yaml proto | tar -x -C "$$before"
+	mkdir -p "$$before/.build"
+	cp -r .build/protovalidate "$$before/.build/"
+	echo "contracts are compared with commit $$base"
+	.bin/buf breaking --against "$$before"
+
+.PHONY: fix
+fix: $(BUF) $(PROTOVALIDATE) $(GOLANGCI_LINT) ## Mend what check can mend: format, requirements, generated code, simple findings.
+	@gofmt -w $$(git ls-files '*.go' ':!pkg/gen')
+	.bin/buf format proto --write
+	$(MAKE) generate
+	for m in $(MODULES); do
+		go -C $$m mod tidy
+		(cd $$m && $(CURDIR)/.bin/golangci-lint run --config $(CURDIR)/.golangci.yaml --fix ./...)
+	done
+
+.PHONY: generate
+generate: $(BUF) $(PROTOVALIDATE) ## Generate the Go code of the contracts.
+	@.bin/buf generate
 
 .PHONY: bench
-bench: ## Run the benchmarks.
-	go -C pkg/engine test -run '^$$' -bench . ./...
+bench: ## Run the benchmarks of every module.
+	@for m in $(MODULES); do go -C $$m test -run '^$$' -bench . -benchmem ./...; done
 
-BUF_VERSION := v1.75.0
-PROTOVALIDATE_VERSION := v1.2.2
-export GOWORK := off
+FUZZTIME ?= 10s
 
-# The stamp carries the version, so that a new one is built and an old one is not.
-.bin/buf-$(BUF_VERSION):
+.PHONY: fuzz
+fuzz: ## Run each fuzz test for FUZZTIME (10s).
+	@for m in $(MODULES); do
+		for dir in $$(cd $$m && go list -f '{{.Dir}}' ./...); do
+			for target in $$(cat $$dir/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p'); do
+				go -C $$dir test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .
+			done
+		done
+	done
+
+.PHONY: clean
+clean: ## Remove what was built; not ./data.
+	rm -rf .bin .build
+
+$(BUF):
 	GOBIN=$(CURDIR)/.bin go install github.com/bufbuild/buf/cmd/buf@$(BUF_VERSION)
 	touch $@
 
-.build/protovalidate-$(PROTOVALIDATE_VERSION):
+$(GOLANGCI_LINT):
+	GOBIN=$(CURDIR)/.bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	touch $@
+
+# buf/validate/validate.proto is not ours and not committed.
+$(PROTOVALIDATE):
 	mkdir -p .build/protovalidate/buf/validate
 	dir=$$(go mod download -json github.com/bufbuild/protovalidate@$(PROTOVALIDATE_VERSION) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
 	install -m 644 "$$dir/proto/protovalidate/buf/validate/validate.proto" .build/protovalidate/buf/validate/
 	touch $@
-
-.PHONY: generate
-generate: .bin/buf-$(BUF_VERSION) .build/protovalidate-$(PROTOVALIDATE_VERSION) ## Generate the Go code of the contracts.
-	.bin/buf lint
-	.bin/buf generate

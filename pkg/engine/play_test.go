@@ -147,7 +147,7 @@ func checkStep(t *testing.T, before *engine.State, m engine.Move, after *engine.
 		}
 	case after.RoomsCleared() > before.RoomsCleared() && after.Status() == engine.StatusActive:
 		cards := append(after.Room(), after.Dungeon()...)
-		if want := append(left, before.Dungeon()...); !slices.Equal(cards, want) {
+		if want := slices.Concat(left, before.Dungeon()); !slices.Equal(cards, want) {
 			t.Errorf("after the room, room and dungeon are %v, want %v", cards, want)
 		}
 		if full := len(after.Room()) == engine.RoomSize; after.CanAvoid() != full {

@@ -14,13 +14,13 @@ import (
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
 )
 
-// NotFoundError: there is no such game.
+// NotFoundError says that there is no such game.
 type NotFoundError struct{ GameID string }
 
 // Error implements error.
 func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no game %q", e.GameID) }
 
-// NotYourGameError: the caller may not do this with another player's game.
+// NotYourGameError says that the caller may not do this with another player's game.
 type NotYourGameError struct{ GameID string }
 
 // Error implements error.
@@ -28,7 +28,7 @@ func (e *NotYourGameError) Error() string {
 	return fmt.Sprintf("game %s belongs to another player", e.GameID)
 }
 
-// MoveError: the engine refused a move; it wraps the engine's error.
+// MoveError says that the engine refused a move; it wraps the engine's error.
 type MoveError struct {
 	GameID  string
 	Version uint64
@@ -42,8 +42,8 @@ func (e *MoveError) Error() string { return e.Err.Error() }
 // Unwrap returns the engine's error.
 func (e *MoveError) Unwrap() error { return e.Err }
 
-// VersionMismatchError: the game is not at the version the caller expected, or
-// other commands kept getting in first.
+// VersionMismatchError says that the game is not at the version the caller
+// expected, or that other commands kept getting in first.
 type VersionMismatchError struct {
 	GameID  string
 	Version uint64 // the current one
@@ -54,7 +54,7 @@ func (e *VersionMismatchError) Error() string {
 	return fmt.Sprintf("game %s is at version %d", e.GameID, e.Version)
 }
 
-// VersionNotFoundError: the game has no such version yet.
+// VersionNotFoundError says that the game has no such version yet.
 type VersionNotFoundError struct {
 	GameID  string
 	Version uint64 // the current one
@@ -65,7 +65,7 @@ func (e *VersionNotFoundError) Error() string {
 	return fmt.Sprintf("game %s has no later version than %d", e.GameID, e.Version)
 }
 
-// RequestIDReusedError: the request id belongs to another request.
+// RequestIDReusedError says that the request id belongs to another request.
 type RequestIDReusedError struct {
 	GameID  string
 	Version uint64 // the one that used it
@@ -76,13 +76,13 @@ func (e *RequestIDReusedError) Error() string {
 	return fmt.Sprintf("the request id was used for another request, which made version %d of game %s", e.Version, e.GameID)
 }
 
-// PresetUnknownError: there is no preset of that name.
+// PresetUnknownError says that there is no preset of that name.
 type PresetUnknownError struct{ Preset string }
 
 // Error implements error.
 func (e *PresetUnknownError) Error() string { return fmt.Sprintf("there is no preset %q", e.Preset) }
 
-// FieldError: a field of the request makes no sense.
+// FieldError says that a field of the request makes no sense.
 type FieldError struct{ Field, Problem string }
 
 // Error implements error.

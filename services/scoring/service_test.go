@@ -191,11 +191,10 @@ func TestGetScore(t *testing.T) {
 	seeded.Mode = eventv1.GameMode_GAME_MODE_SEEDED
 	abandoned.Outcome = rulesv1.Outcome_OUTCOME_ABANDONED
 	running := projectiontest.NewGame("ada", "classic", 0, 0)
-	token := ""
 	for _, g := range []projection.Game{random, lost, unranked, seeded, abandoned} {
-		token = w.finish(g)
+		w.finish(g)
 	}
-	token = w.store(running, projectiontest.Event(t, running, 1, false))
+	token := w.store(running, projectiontest.Event(t, running, 1, false))
 
 	for player, g := range map[string]projection.Game{"bob": random, "carl": lost, "dora": unranked, "ada": seeded} {
 		resp, err := client.GetScore(as(t.Context(), player), &scoringv1.GetScoreRequest{GameId: g.GameID, ConsistencyToken: token})

@@ -10,9 +10,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Version is the version of the program.
-const Version = "0.1.0"
-
 // Main runs the command line and returns the exit status: 0, or 1 with one line
 // on stderr that says what went wrong.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -23,7 +20,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(serveCommand(), playCommand(), botsCommand(), leaderboardCommand(), conformanceCommand())
+	root.AddCommand(serveCommand(), playCommand(), botsCommand(), leaderboardCommand(), conformanceCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -85,10 +85,14 @@ func explain(err error) string {
 	if r := reason(err); r != "" {
 		text += " (" + r + ")"
 	}
-	if st.Code() == codes.Unavailable && strings.Contains(text, "connection") {
-		return "no server answers; start one with `scoundrel serve`, or name its address with --addr: " + text
+	if st.Code() != codes.Unavailable || reason(err) != "" {
+		return text
 	}
-	return text
+	// It comes from the client library, which wraps the cause a few times.
+	if i := strings.LastIndex(text, "dial "); i >= 0 {
+		text = strings.Trim(text[i:], `"`)
+	}
+	return "no server answers; start one with `scoundrel serve`, or name its address with --addr: " + text
 }
 
 // addrFlag adds the flag that names the server.

@@ -3,7 +3,6 @@ package scoundrel
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os/user"
@@ -33,7 +32,7 @@ func playCommand() *cobra.Command {
 			return err
 		}
 		defer func() { _ = c.conn.Close() }() // nothing is under way
-		p := &playSession{client: c, in: bufio.NewScanner(cmd.InOrStdin()), out: cmd.OutOrStdout()}
+		p := &playSession{client: c, player: *player, addr: *addr, in: readLines(cmd.InOrStdin()), out: cmd.OutOrStdout()}
 		return p.run(as(cmd.Context(), *player, "human"), *preset, *gameID)
 	}
 	return cmd
@@ -55,9 +54,24 @@ func playerName() string {
 type playSession struct {
 	*client
 
-	in  *bufio.Scanner
-	out io.Writer
-	err error // of the first write that failed
+	player, addr string
+	in           <-chan string // the lines of the input
+	out          io.Writer
+	err          error // of the first write that failed
+}
+
+// readLines yields the lines of an input until it ends or cannot be read, which
+// is the same to a player. A read cannot be interrupted, so the goroutine stays
+// for as long as the input is silent: for the life of the program.
+func readLines(r io.Reader) <-chan string {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for in := bufio.NewScanner(r); in.Scan(); {
+			lines <- in.Text()
+		}
+	}()
+	return lines
 }
 
 func (p *playSession) printf(format string, args ...any) {
@@ -66,21 +80,22 @@ func (p *playSession) printf(format string, args ...any) {
 	}
 }
 
-// run plays one game to its end, or to the end of the input.
+// run plays one game to its end, or until the input or ctx ends: the game then
+// waits for its player.
 func (p *playSession) run(ctx context.Context, preset, gameID string) error {
 	game, token, err := p.open(ctx, preset, gameID)
 	if err != nil {
 		return err
 	}
+	if game.GetPlayerId() != p.player {
+		return fmt.Errorf("game %s is that of %s; name yourself with --player", game.GetGameId(), game.GetPlayerId())
+	}
 	p.printf("Game %s, rules %s. Type a move's number, q to resign, ? for help.\n", game.GetGameId(), game.GetRulesetId())
 	for game.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
 		p.show(game)
-		choice, ok := p.choose(game)
+		choice, ok := p.choose(ctx, game)
 		if !ok {
-			if err := errors.Join(p.in.Err(), p.err); err != nil {
-				return err
-			}
-			p.printf("\nThe game waits for you: scoundrel play --game %s\n", game.GetGameId())
+			p.printf("\nThe game waits for you: %s\n", p.resume(game))
 			return p.err
 		}
 		if choice == nil {
@@ -105,6 +120,18 @@ func (p *playSession) run(ctx context.Context, preset, gameID string) error {
 		game, token = res.GetGame(), res.GetConsistencyToken()
 	}
 	return p.end(ctx, game, token)
+}
+
+// resume is the command line that goes on with a game.
+func (p *playSession) resume(g *gamev1.Game) string {
+	command := "scoundrel play --game " + g.GetGameId()
+	if p.player != playerName() {
+		command += " --player " + p.player
+	}
+	if p.addr != defaultAddr {
+		command += " --addr " + p.addr
+	}
+	return command
 }
 
 // open starts a game, or finds one.
@@ -170,15 +197,24 @@ func describeMove(g *gamev1.Game, m *gamev1.LegalMove) string {
 }
 
 // choose reads a choice: a move, or nil to resign. It is not ok where the input
-// ends.
-func (p *playSession) choose(g *gamev1.Game) (_ *gamev1.LegalMove, ok bool) {
+// or ctx ends.
+func (p *playSession) choose(ctx context.Context, g *gamev1.Game) (_ *gamev1.LegalMove, ok bool) {
 	for {
 		p.printf("> ")
-		if p.err != nil || !p.in.Scan() {
+		if p.err != nil {
 			return nil, false
 		}
+		var text string
+		select {
+		case <-ctx.Done():
+			return nil, false
+		case text, ok = <-p.in:
+			if !ok {
+				return nil, false
+			}
+		}
 		moves := g.GetLegalMoves()
-		switch text := strings.TrimSpace(p.in.Text()); text {
+		switch text = strings.TrimSpace(text); text {
 		case "":
 		case "q":
 			return nil, true

@@ -489,7 +489,7 @@ func (s *system) visible(t *testing.T, seed engine.Seed) []string {
 		return text
 	}
 	see := func(m proto.Message, err error) {
-		text := ""
+		var text string
 		if err != nil {
 			text = fmt.Sprint(err, status.Convert(err).Details())
 		} else {
@@ -514,7 +514,7 @@ func (s *system) visible(t *testing.T, seed engine.Seed) []string {
 	} {
 		see(s.PlayMove(ctx, &gamev1.PlayMoveRequest{GameId: gameID, Move: parseMove(t, text)}))
 	}
-	for v := uint64(0); v < 9; v++ {
+	for v := range uint64(9) {
 		see(s.GetGame(as(t.Context(), "bob", "human"), &gamev1.GetGameRequest{GameId: gameID, AtVersion: v}))
 	}
 	see(s.GetGameHistory(ctx, &gamev1.GetGameHistoryRequest{GameId: gameID}))
