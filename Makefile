@@ -16,6 +16,7 @@ PROTOVALIDATE_VERSION := v1.2.2
 # The stamp carries the version, so that a new one is built and an old one is not.
 BUF := .bin/buf-$(BUF_VERSION)
 GOLANGCI_LINT := .bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+LINT := $(CURDIR)/.bin/golangci-lint run --config $(CURDIR)/.golangci.yaml
 PROTOVALIDATE := .build/protovalidate-$(PROTOVALIDATE_VERSION)
 
 .PHONY: help
@@ -42,22 +43,27 @@ check: check-format check-generate check-breaking lint ## Check format, vet, lin
 	done
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT)
-	@for m in $(MODULES); do
-		go -C $$m vet ./...
-		(cd $$m && $(CURDIR)/.bin/golangci-lint run --config $(CURDIR)/.golangci.yaml ./...)
+lint: $(GOLANGCI_LINT) ## Vet and lint every module, import rules included.
+	@failed=0
+	for m in $(MODULES); do
+		go -C $$m vet ./... || failed=1
+		(cd $$m && $(LINT)) || failed=1
 	done
+	exit $$failed
 
 .PHONY: check-format
 check-format: $(BUF) $(PROTOVALIDATE)
-	@files=$$(gofmt -l $$(git ls-files '*.go' ':!pkg/gen')); [ -z "$$files" ] || { echo "not formatted, run make fix:"; echo "$$files"; exit 1; }
+	@files=$$(gofmt -l pkg services); [ -z "$$files" ] || { echo "not formatted, run make fix:"; echo "$$files"; exit 1; }
 	.bin/buf format proto --diff --exit-code
 	.bin/buf lint
 
-# Generates over the committed code and looks whether that changed it.
+# Generates beside the code in the tree, which a check must not change.
 .PHONY: check-generate
-check-generate: generate
-	@drift=$$(git status --porcelain pkg/gen); [ -z "$$drift" ] || { echo "generated code differs from what is committed, run make generate:"; echo "$$drift"; exit 1; }
+check-generate: $(BUF) $(PROTOVALIDATE)
+	@fresh=$$(mktemp -d)
+	trap 'rm -rf "$$fresh"' EXIT
+	.bin/buf generate --output "$$fresh"
+	diff -r pkg/gen "$$fresh/pkg/gen" || { echo "generated code is stale, run make generate"; exit 1; }
 
 # Compares the contracts with those of the main branch: the remote's if there is
 # one, else the local one, which on main itself is the last commit.
@@ -78,13 +84,15 @@ check-breaking: $(BUF) $(PROTOVALIDATE)
 
 .PHONY: fix
 fix: $(BUF) $(PROTOVALIDATE) $(GOLANGCI_LINT) ## Mend what check can mend: format, requirements, generated code, simple findings.
-	@gofmt -w $$(git ls-files '*.go' ':!pkg/gen')
+	@gofmt -w pkg services
 	.bin/buf format proto --write
 	$(MAKE) generate
+	left=0
 	for m in $(MODULES); do
 		go -C $$m mod tidy
-		(cd $$m && $(CURDIR)/.bin/golangci-lint run --config $(CURDIR)/.golangci.yaml --fix ./...)
+		(cd $$m && $(LINT) --fix) || left=1
 	done
+	exit $$left
 
 .PHONY: generate
 generate: $(BUF) $(PROTOVALIDATE) ## Generate the Go code of the contracts.

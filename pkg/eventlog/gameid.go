@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -31,24 +32,38 @@ func (e Epoch) Stream() string { return StreamPrefix + strings.ToUpper(string(e)
 // StreamPrefix starts the name of every stream of games.
 const StreamPrefix = "SCOUNDREL_GAMES_"
 
+// StreamEpoch returns the epoch whose stream has this name, or false if the
+// name is not that of a stream of games.
+func StreamEpoch(name string) (Epoch, bool) {
+	if !streamForm.MatchString(name) {
+		return "", false
+	}
+	return Epoch(strings.ToLower(strings.TrimPrefix(name, StreamPrefix))), true
+}
+
 // GameID is the id of a game, `<epoch>-<shard>-<26 characters>`, such as
 // "26q4-3f-01kb2...". The epoch is that of the game's start; the shard, 00 to
-// 3f, follows from the last part. Compare ids with ==.
-type GameID struct {
-	epoch Epoch
-	unit  string
-}
+// 3f, follows from the last part. Compare ids with ==. The zero value is no id
+// at all.
+type GameID struct{ text string }
+
+// Where the parts of an id begin.
+const (
+	shardAt = len("26q4-")
+	unitAt  = len("26q4-3f-")
+)
 
 var (
 	idEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 	gameIDForm = regexp.MustCompile(`^[0-9]{2}q[1-4]-[0-3][0-9a-f]-[0-9a-hjkmnp-tv-z]{26}$`)
+	streamForm = regexp.MustCompile(`^` + StreamPrefix + `[0-9]{2}Q[1-4]$`)
 )
 
 // NewGameID returns an id that nobody can guess, for a game that starts at t.
 func NewGameID(t time.Time) GameID {
 	var b [16]byte
 	rand.Read(b[:])
-	return GameID{EpochOf(t), idEncoding.EncodeToString(b[:])}
+	return newGameID(EpochOf(t), b[:])
 }
 
 // DeriveGameID returns the id in epoch that belongs to parts: equal parts give
@@ -58,7 +73,17 @@ func DeriveGameID(epoch Epoch, parts ...string) GameID {
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d:%s", len(p), p)
 	}
-	return GameID{epoch, idEncoding.EncodeToString(h.Sum(nil)[:16])}
+	return newGameID(epoch, h.Sum(nil)[:16])
+}
+
+func newGameID(epoch Epoch, b []byte) GameID {
+	unit := idEncoding.EncodeToString(b)
+	return GameID{fmt.Sprintf("%s-%02x-%s", epoch, shardOf(unit), unit)}
+}
+
+// shardOf spreads games over 64 shards by the last part of their id.
+func shardOf(unit string) byte {
+	return sha256.Sum256([]byte(unit))[0] % 64
 }
 
 // ParseGameID reads an id. Its error wraps ErrGameID.
@@ -66,33 +91,49 @@ func ParseGameID(s string) (GameID, error) {
 	if !gameIDForm.MatchString(s) {
 		return GameID{}, ErrGameID
 	}
-	id := GameID{Epoch(s[:4]), s[8:]}
-	if id.String() != s {
+	id := GameID{s}
+	if id.Shard() != int(shardOf(s[unitAt:])) {
 		return GameID{}, fmt.Errorf("%w: the shard does not belong to it", ErrGameID)
 	}
 	return id, nil
 }
 
+// ParseSubject reads the id of the game whose subject in the log s is. Its
+// error wraps ErrGameID.
+func ParseSubject(s string) (GameID, error) {
+	id, ok := strings.CutPrefix(s, SubjectPrefix)
+	if !ok || strings.Contains(id, "-") {
+		return GameID{}, ErrGameID
+	}
+	return ParseGameID(strings.ReplaceAll(id, ".", "-"))
+}
+
 // Epoch returns the epoch of the game's start.
-func (id GameID) Epoch() Epoch { return id.epoch }
+func (id GameID) Epoch() Epoch {
+	if id.IsZero() {
+		return ""
+	}
+	return Epoch(id.text[:shardAt-1])
+}
 
 // Shard returns the game's shard, 0 to 63.
 func (id GameID) Shard() int {
-	sum := sha256.Sum256([]byte(id.unit))
-	return int(sum[0] % 64)
+	if id.IsZero() {
+		return 0
+	}
+	n, _ := strconv.ParseUint(id.text[shardAt:unitAt-1], 16, 8) // an id holds two hex digits there
+	return int(n)
 }
 
 // IsZero tells whether id is no id at all.
 func (id GameID) IsZero() bool { return id == GameID{} }
 
-// String returns the id as clients know it.
-func (id GameID) String() string {
-	return fmt.Sprintf("%s-%02x-%s", id.epoch, id.Shard(), id.unit)
-}
+// String returns the id as clients know it; "" for the zero value.
+func (id GameID) String() string { return id.text }
 
 // Subject returns the game's subject in the log: the id with dots.
 func (id GameID) Subject() string {
-	return SubjectPrefix + strings.ReplaceAll(id.String(), "-", ".")
+	return SubjectPrefix + strings.ReplaceAll(id.text, "-", ".")
 }
 
 // SubjectPrefix starts every game's subject.

@@ -1,7 +1,9 @@
 package eventlog_test
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +32,9 @@ func TestGameIDs(t *testing.T) {
 	if a == b || a.IsZero() || a.Epoch() != "26q4" {
 		t.Errorf("new ids %v, %v", a, b)
 	}
-	if eventlog.DeriveGameID("26q4", "ada", "r1") != eventlog.DeriveGameID("26q4", "ada", "r1") {
-		t.Error("equal parts give different ids")
+	// Ids that were given out must never change.
+	if got, want := eventlog.DeriveGameID("26q4", "ada", "r1").String(), "26q4-05-07e62b6zbvby9xk80qd4s707km"; got != want {
+		t.Errorf("derived %s, was %s", got, want)
 	}
 	// The parts are kept apart: moving a character across does not collide.
 	if eventlog.DeriveGameID("26q4", "ada", "r1") == eventlog.DeriveGameID("26q4", "adar", "1") {
@@ -55,35 +58,68 @@ func TestParseGameIDRefuses(t *testing.T) {
 	}
 }
 
+func TestZeroGameID(t *testing.T) {
+	var id eventlog.GameID
+	if !id.IsZero() || id.String() != "" || id.Epoch() != "" || id.Shard() != 0 {
+		t.Errorf("the zero id is %q of epoch %q, shard %d", id, id.Epoch(), id.Shard())
+	}
+}
+
+func TestShardIsTheHashOfTheLastPart(t *testing.T) {
+	seen := map[int]bool{}
+	for range 2000 {
+		id := eventlog.NewGameID(time.Unix(0, 0))
+		text := id.String()
+		sum := sha256.Sum256([]byte(text[len(text)-26:]))
+		if want := int(sum[0] % 64); id.Shard() != want || text[5:7] != fmt.Sprintf("%02x", want) {
+			t.Fatalf("%s is in shard %d, want %d", id, id.Shard(), want)
+		}
+		seen[id.Shard()] = true
+	}
+	if len(seen) != 64 {
+		t.Errorf("2000 games are in %d shards", len(seen))
+	}
+}
+
+func TestParseSubject(t *testing.T) {
+	id := eventlog.DeriveGameID("26q4", "x")
+	if got, err := eventlog.ParseSubject(id.Subject()); err != nil || got != id {
+		t.Errorf("%s reads as %s, %v", id.Subject(), got, err)
+	}
+	for _, s := range []string{"", id.String(), eventlog.SubjectPrefix + id.String(), id.Subject() + ".x", "x" + id.Subject()} {
+		if _, err := eventlog.ParseSubject(s); !errors.Is(err, eventlog.ErrGameID) {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+}
+
+func TestStreamEpoch(t *testing.T) {
+	if e, ok := eventlog.StreamEpoch(eventlog.Epoch("26q4").Stream()); !ok || e != "26q4" {
+		t.Errorf("the stream of 26q4 is that of %q, %t", e, ok)
+	}
+	for _, name := range []string{"", "26Q4", "SCOUNDREL_GAMES_", "SCOUNDREL_GAMES_26q4", "SCOUNDREL_GAMES_26Q5", "SCOUNDREL_GAMES_26Q4_2", "X_SCOUNDREL_GAMES_26Q4", "SCOUNDREL_GAMES_26Q4\n"} {
+		if e, ok := eventlog.StreamEpoch(name); ok {
+			t.Errorf("%q is the stream of %q", name, e)
+		}
+	}
+}
+
 func FuzzParseGameID(f *testing.F) {
 	f.Add(eventlog.DeriveGameID("26q4", "x").String())
 	f.Add("26q4-00-")
 	f.Fuzz(func(t *testing.T, s string) {
 		id, err := eventlog.ParseGameID(s)
-		if err == nil && id.String() != s {
+		switch {
+		case err != nil && !errors.Is(err, eventlog.ErrGameID):
+			t.Errorf("untyped error: %v", err)
+		case err != nil && !id.IsZero():
+			t.Errorf("%q reads as %v with %v", s, id, err)
+		case err == nil && id.String() != s:
 			t.Errorf("%q reads as %v", s, id)
-		}
-	})
-}
-
-func FuzzParseToken(f *testing.F) {
-	p := eventlog.Position{Stream: "SCOUNDREL_GAMES_26Q4", Incarnation: "i", Sequence: 7}
-	f.Add(p.Token())
-	f.Add("")
-	f.Add("MSBhIGIgMA")
-	if got, err := eventlog.ParseToken(p.Token()); err != nil || got != p {
-		f.Fatalf("%+v reads as %+v, %v", p, got, err)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		p, err := eventlog.ParseToken(s)
-		if err != nil {
-			if !errors.Is(err, eventlog.ErrToken) {
-				t.Errorf("untyped error: %v", err)
+		case err == nil:
+			if again, err := eventlog.ParseSubject(id.Subject()); err != nil || again != id {
+				t.Errorf("the subject of %v reads as %v, %v", id, again, err)
 			}
-			return
-		}
-		if again, err := eventlog.ParseToken(p.Token()); err != nil || again != p {
-			t.Errorf("%+v reads as %+v, %v", p, again, err)
 		}
 	})
 }

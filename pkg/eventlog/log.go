@@ -13,12 +13,13 @@ import (
 	"time"
 )
 
-// Errors of a [Log]. Implementations wrap them with what happened.
+// Errors of a [Log]. An error is of one of these kinds at most, and wraps it
+// with what happened.
 var (
 	// ErrNotFound: the game, event or stream does not exist.
 	ErrNotFound = errors.New("not found in the event log")
-	// ErrConflict: another event follows the expected revision. The event was
-	// not stored and never will be.
+	// ErrConflict: another event follows the expected revision, or the game has
+	// not come as far. The event was not stored and never will be.
 	ErrConflict = errors.New("another event was appended first")
 	// ErrUnknownOutcome: the event may or may not be stored, now or later.
 	// Appending the very same event again is safe at any time.
@@ -26,7 +27,7 @@ var (
 	// ErrUnavailable: the log cannot be reached; an append with this error was
 	// not stored and never will be.
 	ErrUnavailable = errors.New("event log unavailable")
-	// ErrFull: the stream has no room left.
+	// ErrFull: the stream has no room for the event.
 	ErrFull = errors.New("event log full")
 	// ErrTooLarge: the event is larger than the stream accepts.
 	ErrTooLarge = errors.New("event too large")
@@ -64,56 +65,68 @@ type Stored struct {
 	StoredAt time.Time
 }
 
-// Position is a place in a stream. Incarnation changes when a stream of the
-// same name is created anew.
+// Position is a place in a stream.
 type Position struct {
-	Stream      string
+	// Stream is the name of the stream.
+	Stream string
+	// Incarnation changes when a stream of the same name is created anew.
 	Incarnation string
-	Sequence    uint64
+	// Sequence counts the stream's events from 1.
+	Sequence uint64
 }
 
-// StreamInfo describes a stream. FirstSequence is 1 unless events were lost.
+// StreamInfo describes a stream.
 type StreamInfo struct {
-	Name          string
-	Incarnation   string
+	Name        string
+	Incarnation string
+	// FirstSequence is 1 unless events were lost.
 	FirstSequence uint64
-	LastSequence  uint64
+	// LastSequence is 0 in an empty stream.
+	LastSequence uint64
 }
 
 // Log is the event log. All methods are safe for concurrent use and honour the
-// context's deadline.
+// context's deadline; one that ends before anything was sent is ErrUnavailable.
 type Log interface {
 	// Provision makes the stream of an epoch ready for use, or verifies that
-	// it is as it should be. It never changes an existing stream.
+	// it is as it should be. It never changes an existing stream, and any
+	// number of processes may call it at once. ErrUnavailable.
 	Provision(ctx context.Context, epoch Epoch) error
 
 	// Append stores e as the event of game that follows revision after (0 for
 	// the first) and returns its position once it is durable. ErrConflict,
 	// ErrUnknownOutcome, ErrUnavailable, ErrFull, ErrTooLarge; ErrNotFound
-	// where the epoch's stream does not exist. Appending the same event again
-	// returns the position of the one that is stored.
+	// where the epoch's stream does not exist; ErrDamaged. Appending the same
+	// event again, at any later time, returns the position of the one that is
+	// stored.
 	Append(ctx context.Context, game GameID, after Revision, e Event) (Position, error)
 
 	// Load returns the last event of game as the leader of the stream knows
-	// it. ErrNotFound, ErrUnavailable.
+	// it. ErrNotFound, ErrUnavailable, ErrDamaged.
 	Load(ctx context.Context, game GameID) (Stored, error)
 
 	// History yields the events of game from version from (1 or more) on, in
 	// order and without gaps; a gap or a cut answer is an error, never a
 	// shorter history. It may lag behind Load where a replica answers. It
-	// yields at most one error, as its last pair.
+	// yields at most one error, as its last pair: ErrUnavailable, ErrDamaged,
+	// or ErrNotFound where the epoch's stream does not exist. A game without
+	// events has an empty history.
 	History(ctx context.Context, game GameID, from uint64) iter.Seq2[Stored, error]
 
-	// Streams lists the streams of all epochs, oldest first.
+	// Streams lists the streams of all epochs, oldest first: all of them, or it
+	// fails with ErrUnavailable.
 	Streams(ctx context.Context) ([]StreamInfo, error)
 
-	// Event returns the event at a stream sequence. ErrNotFound.
+	// Event returns the event at a stream sequence, with the incarnation that
+	// the stream has now. ErrNotFound, ErrUnavailable, ErrDamaged.
 	Event(ctx context.Context, stream string, sequence uint64) (Stored, error)
 
 	// Tail yields the events of a stream from a sequence on, in order and
 	// without holes, and goes on waiting for new ones until ctx ends, which
-	// ends the iteration without an error. Any other error ends it: the caller
-	// starts again where it stopped. A hole is ErrDamaged.
+	// ends the iteration without an error. Anything else ends it with one:
+	// ErrUnavailable, after which the caller starts again where it stopped;
+	// ErrDamaged for a hole or an event that cannot be read; ErrNotFound where
+	// there is no such stream.
 	Tail(ctx context.Context, stream string, from uint64) iter.Seq2[Stored, error]
 
 	// Ready tells whether the log can be read and written now. ErrUnavailable.

@@ -17,19 +17,24 @@ func (p Position) Token() string {
 	return base64.RawURLEncoding.EncodeToString([]byte("1 " + p.Stream + " " + p.Incarnation + " " + strconv.FormatUint(p.Sequence, 10)))
 }
 
-// ParseToken reads a consistency token. Its error wraps ErrToken.
+// ParseToken reads a consistency token. A position has one token only: whatever
+// else decodes to it is malformed. Its error wraps ErrToken.
 func ParseToken(token string) (Position, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
 		return Position{}, fmt.Errorf("%w: %w", ErrToken, err)
 	}
 	parts := strings.Split(string(raw), " ")
-	if len(parts) != 4 || parts[0] != "1" || parts[1] == "" || parts[2] == "" {
-		return Position{}, ErrToken
+	if len(parts) != 4 {
+		return Position{}, fmt.Errorf("%w: %d parts", ErrToken, len(parts))
 	}
 	seq, err := strconv.ParseUint(parts[3], 10, 64)
-	if err != nil || seq == 0 {
+	if err != nil {
+		return Position{}, fmt.Errorf("%w: %w", ErrToken, err)
+	}
+	p := Position{parts[1], parts[2], seq}
+	if _, ok := StreamEpoch(p.Stream); !ok || p.Incarnation == "" || p.Sequence == 0 || p.Token() != token {
 		return Position{}, ErrToken
 	}
-	return Position{parts[1], parts[2], seq}, nil
+	return p, nil
 }

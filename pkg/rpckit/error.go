@@ -1,6 +1,7 @@
 package rpckit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -20,15 +21,16 @@ import (
 // Domain is the domain of every google.rpc.ErrorInfo.
 const Domain = "github.com/scoundrel-game/scoundrel"
 
-// Problem is what a client sees of an error.
+// Problem is what a client sees of an error. Only a [Table] makes one.
 type Problem struct {
-	// Code is the status code.
+	// Code is the status code; never OK.
 	Code codes.Code
 	// Reason tells apart what the code does not.
 	Reason rpcv1.ErrorReason
-	// Message is for people.
+	// Message is for people. It reaches the client, so it holds nothing that
+	// the client may not know.
 	Message string
-	// Metadata are the details that ErrorReason documents.
+	// Metadata are the details that the reason documents.
 	Metadata map[string]string
 	// RetryAfter is when to try again; 0 where that does not help.
 	RetryAfter time.Duration
@@ -44,64 +46,83 @@ type Field struct {
 	Description string
 }
 
-// Table maps the errors that it knows to problems.
+// Table says what the errors that it knows look like to a client; false for
+// any other error.
 type Table func(error) (Problem, bool)
 
-// storageRetry is when to try again after the log was away.
+// storageRetry is when to try again after the event log was away.
 const storageRetry = 500 * time.Millisecond
 
 // ToStatus maps an error by the first of tables that knows it, then by the
-// kit's own. An unknown error is INTERNAL with a fixed sentence: its text may
-// hold what nobody outside should see.
+// kit's own table. An unknown error is INTERNAL with a fixed sentence, because
+// its text may hold what nobody outside should see.
 func ToStatus(err error, tables ...Table) *status.Status {
-	for _, table := range append(tables, common) {
-		if p, ok := table(err); ok {
-			return p.status()
-		}
-	}
-	return Problem{
-		Code: codes.Internal, Reason: rpcv1.ErrorReason_ERROR_REASON_INTERNAL,
-		Message: "an internal error occurred; it has been logged",
-	}.status()
+	return problemOf(err, tables).status()
 }
 
-// common maps the errors that any service can return.
-func common(err error) (Problem, bool) {
-	p := Problem{Message: err.Error()}
+func problemOf(err error, tables []Table) Problem {
+	for _, table := range tables {
+		// OK would turn the error into a success.
+		if p, ok := table(err); ok && p.Code != codes.OK {
+			return p
+		}
+	}
+	return common(err)
+}
+
+// common maps the errors that any service can return. It cannot tell whether
+// the event log was away for a read or for a write: a service that writes says
+// so in its own table, NOT_STORED, and what is left here is a read.
+func common(err error) Problem {
 	var invalid *protovalidate.ValidationError
+	p := Problem{Message: err.Error()}
 	switch {
 	case errors.As(err, &invalid):
 		p.Code, p.Reason = codes.InvalidArgument, rpcv1.ErrorReason_ERROR_REASON_INVALID_FIELD
 		for _, v := range invalid.Violations {
-			p.Fields = append(p.Fields, Field{protovalidate.FieldPathString(v.Proto.GetField()), v.Proto.GetMessage()})
+			p.Fields = append(p.Fields, Field{
+				Name:        protovalidate.FieldPathString(v.Proto.GetField()),
+				Description: cmp.Or(v.Proto.GetMessage(), v.Proto.GetRuleId()),
+			})
 		}
+	case errors.Is(err, errUndecodable):
+		p.Code, p.Reason = codes.InvalidArgument, rpcv1.ErrorReason_ERROR_REASON_INVALID_FIELD
 	case errors.Is(err, errIdentity):
 		p.Code, p.Reason = codes.Unauthenticated, rpcv1.ErrorReason_ERROR_REASON_IDENTITY_MISSING
 	case errors.Is(err, errTooLarge):
 		p.Code, p.Reason = codes.ResourceExhausted, rpcv1.ErrorReason_ERROR_REASON_MESSAGE_TOO_LARGE
 	case errors.Is(err, errMethodUnknown):
 		p.Code, p.Reason = codes.Unimplemented, rpcv1.ErrorReason_ERROR_REASON_METHOD_UNKNOWN
-	case errors.Is(err, context.Canceled):
-		p.Code, p.Reason, p.Message = codes.Canceled, rpcv1.ErrorReason_ERROR_REASON_CALL_ENDED, "the call was cancelled"
-	case errors.Is(err, context.DeadlineExceeded):
-		p.Code, p.Reason, p.Message = codes.DeadlineExceeded, rpcv1.ErrorReason_ERROR_REASON_CALL_ENDED, "the deadline passed"
+	case status.Code(err) == codes.Unimplemented:
+		// What the generated Unimplemented...Server answers.
+		p.Code, p.Reason, p.Message = codes.Unimplemented, rpcv1.ErrorReason_ERROR_REASON_METHOD_UNKNOWN, errMethodUnknown.Error()
+	// The log's errors come before the context's: they often wrap the end of
+	// one of the log's own deadlines, which the caller knows nothing of.
+	case errors.Is(err, eventlog.ErrUnknownOutcome):
+		p.Code, p.Reason, p.RetryAfter = codes.Unavailable, rpcv1.ErrorReason_ERROR_REASON_OUTCOME_UNKNOWN, storageRetry
+		p.Message = "it is unknown whether the command was stored; retry with the same request_id"
 	case errors.Is(err, eventlog.ErrUnavailable):
 		p.Code, p.Reason, p.RetryAfter = codes.Unavailable, rpcv1.ErrorReason_ERROR_REASON_STORAGE_UNAVAILABLE, storageRetry
 		p.Message = "the event log cannot be reached"
 	case errors.Is(err, eventlog.ErrFull):
 		p.Code, p.Reason, p.Message = codes.ResourceExhausted, rpcv1.ErrorReason_ERROR_REASON_STORAGE_FULL, "the event log is full"
+	case errors.Is(err, context.Canceled):
+		p.Code, p.Reason, p.Message = codes.Canceled, rpcv1.ErrorReason_ERROR_REASON_CALL_ENDED, "the call was cancelled"
+	case errors.Is(err, context.DeadlineExceeded):
+		p.Code, p.Reason, p.Message = codes.DeadlineExceeded, rpcv1.ErrorReason_ERROR_REASON_CALL_ENDED, "the deadline passed"
 	default:
-		return Problem{}, false
+		p.Code, p.Reason, p.Message = codes.Internal, rpcv1.ErrorReason_ERROR_REASON_INTERNAL, "an internal error occurred; it has been logged"
 	}
-	return p, true
+	return p
 }
+
+// reason returns the reason as it stands in google.rpc.ErrorInfo.
+func (p Problem) reason() string { return strings.TrimPrefix(p.Reason.String(), "ERROR_REASON_") }
 
 // status returns the problem as a status with its details.
 func (p Problem) status() *status.Status {
 	st := status.New(p.Code, p.Message)
-	details := []protoadapt.MessageV1{&errdetails.ErrorInfo{
-		Reason: strings.TrimPrefix(p.Reason.String(), "ERROR_REASON_"), Domain: Domain, Metadata: p.Metadata,
-	}}
+	details := []protoadapt.MessageV1{&errdetails.ErrorInfo{Reason: p.reason(), Domain: Domain, Metadata: p.Metadata}}
 	if len(p.Fields) > 0 {
 		bad := &errdetails.BadRequest{}
 		for _, f := range p.Fields {
@@ -112,7 +133,7 @@ func (p Problem) status() *status.Status {
 	if p.RetryAfter > 0 {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(p.RetryAfter)})
 	}
-	// Details fail only for a status without an error, which a problem is not.
+	// Only text that is not UTF-8 can fail here; the code then says enough.
 	if detailed, err := st.WithDetails(details...); err == nil {
 		return detailed
 	}

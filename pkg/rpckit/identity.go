@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"regexp"
 
 	"google.golang.org/grpc/metadata"
@@ -14,7 +13,10 @@ import (
 
 // Metadata keys of the development identity: the caller is whoever it says.
 const (
-	PlayerIDKey  = "x-player-id"
+	// PlayerIDKey names the player. Every call but those of health and
+	// reflection must have it.
+	PlayerIDKey = "x-player-id"
+	// ActorKindKey is "human", the default, or "bot".
 	ActorKindKey = "x-actor-kind"
 )
 
@@ -33,7 +35,8 @@ func WithCaller(ctx context.Context, id Identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, id)
 }
 
-// Caller returns who calls. In a handler of a [Server] it is always set.
+// Caller returns who calls. In a method of a service that a [Server] serves it
+// is always set; elsewhere it may be the zero Identity.
 func Caller(ctx context.Context) Identity {
 	id, _ := ctx.Value(identityKey{}).(Identity)
 	return id
@@ -44,15 +47,15 @@ var errIdentity = errors.New("identity missing")
 
 var playerIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// identify reads the caller from the metadata of a call.
+// identify reads the caller from the metadata of a call. A key that stands
+// there twice is refused: which of the two counts is nobody's guess.
 func identify(ctx context.Context) (Identity, error) {
-	md, _ := metadata.FromIncomingContext(ctx)
-	names := md.Get(PlayerIDKey)
-	if len(names) != 1 || !playerIDForm.MatchString(names[0]) {
+	players := metadata.ValueFromIncomingContext(ctx, PlayerIDKey)
+	if len(players) != 1 || !playerIDForm.MatchString(players[0]) {
 		return Identity{}, fmt.Errorf("%w: the metadata %s must name one player, 1 to 64 letters, digits, '.', '_' or '-'", errIdentity, PlayerIDKey)
 	}
-	id := Identity{PlayerID: names[0], Actor: eventv1.ActorKind_ACTOR_KIND_HUMAN}
-	switch kinds := md.Get(ActorKindKey); {
+	id := Identity{PlayerID: players[0], Actor: eventv1.ActorKind_ACTOR_KIND_HUMAN}
+	switch kinds := metadata.ValueFromIncomingContext(ctx, ActorKindKey); {
 	case len(kinds) == 0 || len(kinds) == 1 && kinds[0] == "human":
 	case len(kinds) == 1 && kinds[0] == "bot":
 		id.Actor = eventv1.ActorKind_ACTOR_KIND_BOT
@@ -60,23 +63,4 @@ func identify(ctx context.Context) (Identity, error) {
 		return Identity{}, fmt.Errorf("%w: the metadata %s must be human or bot", errIdentity, ActorKindKey)
 	}
 	return id, nil
-}
-
-// ErrNotLoopback: the address can be reached from other machines.
-var ErrNotLoopback = errors.New("not a loopback address")
-
-// RequireLoopback refuses an address HOST:PORT on which other machines could
-// reach a server: the development identity proves nothing.
-func RequireLoopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("address %q: %w", addr, err)
-	}
-	if host == "localhost" {
-		return nil
-	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return fmt.Errorf("address %q: %w; the caller's identity is not authenticated, so only 127.0.0.1, ::1 or localhost will do", addr, ErrNotLoopback)
-	}
-	return nil
 }

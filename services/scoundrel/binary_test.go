@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,13 +26,15 @@ import (
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
 )
 
+// programDir holds the real program, once a test has needed it.
+var programDir string
+
 // buildProgram builds the real program once for all tests.
-var buildProgram = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "scoundrel-test-")
-	if err != nil {
+var buildProgram = sync.OnceValues(func() (_ string, err error) {
+	if programDir, err = os.MkdirTemp("", "scoundrel-test-"); err != nil {
 		return "", err
 	}
-	program := filepath.Join(dir, "scoundrel")
+	program := filepath.Join(programDir, "scoundrel")
 	out, err := exec.Command("go", "build", "-o", program, "./cmd/scoundrel").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))
@@ -43,9 +44,7 @@ var buildProgram = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if program, err := buildProgram(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(program)) // a leftover in the temporary folder is no failure
-	}
+	_ = os.RemoveAll(programDir) // a leftover in the temporary folder is no failure
 	os.Exit(code)
 }
 
@@ -56,7 +55,7 @@ type process struct {
 	cmd    *exec.Cmd
 	addr   string
 	stderr *output
-	greet  string
+	greet  func() string // what it said, once it has ended
 	exited chan error
 }
 
@@ -87,15 +86,16 @@ func serve(t testing.TB, dir string, args ...string) *process {
 		t.Fatalf("the server said %q", first)
 	}
 	p.addr = found[1]
-	greet := make(chan string, 1)
+	said := make(chan string, 1)
 	go func() { // ends with the process
 		rest, _ := io.ReadAll(lines)
-		greet <- first + string(rest)
+		said <- first + string(rest)
 		p.exited <- p.cmd.Wait()
 	}()
+	p.greet = sync.OnceValue(func() string { return <-said })
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill() // it may have ended already
-		p.greet = <-greet
+		p.greet()
 	})
 	if p.client, err = dial(p.addr); err != nil {
 		t.Fatal(err)
@@ -211,6 +211,25 @@ func TestProgramFromTheFirstStartToTheLeaderboard(t *testing.T) {
 	if err := p.end(t, syscall.SIGTERM); err != nil {
 		t.Errorf("stopped with %v: %s", err, p.stderr.take())
 	}
+	for _, want := range []string{"scoundrel play --addr " + p.addr, "scoundrel bots --addr " + p.addr, "scoundrel leaderboard --addr " + p.addr, "grpcurl -plaintext", filepath.Join(dir, keysetFile)} {
+		if !strings.Contains(p.greet(), want) {
+			t.Errorf("the first start does not say %q: %s", want, p.greet())
+		}
+	}
+}
+
+// TestProgramSaysThatItIsNotDurable starts the server for development and stops
+// it as a terminal does.
+func TestProgramSaysThatItIsNotDurable(t *testing.T) {
+	for args, want := range map[string]bool{"": false, "--relaxed-sync": true} {
+		p := serve(t, t.TempDir(), strings.Fields(args)...)
+		if err := p.end(t, os.Interrupt); err != nil {
+			t.Errorf("stopped with %v", err)
+		}
+		if said := p.stderr.take(); strings.Contains(said, "a power failure loses them") != want {
+			t.Errorf("with %q it says %s", args, said)
+		}
+	}
 }
 
 func TestProgramGreetsOnceWithWhatToTry(t *testing.T) {
@@ -239,10 +258,17 @@ func TestProgramGreetsOnceWithWhatToTry(t *testing.T) {
 	}
 }
 
-// TestProgramKilledInMidGame kills the server with no warning while a game is
-// played. Whatever was acknowledged is there afterwards, and a repeated request
-// has the one effect and the one answer.
-func TestProgramKilledInMidGame(t *testing.T) {
+// TestProgramEndedInMidGame ends the server while a game is played, with no
+// warning and with one. Whatever was acknowledged is there afterwards, and a
+// repeated request has the one effect and the one answer.
+func TestProgramEndedInMidGame(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) { endInMidGame(t, signal) })
+	}
+}
+
+func endInMidGame(t *testing.T, signal syscall.Signal) {
+	t.Helper()
 	dir := t.TempDir()
 	p := serve(t, dir)
 	ctx := as(t.Context(), "ada", "human")
@@ -259,8 +285,8 @@ func TestProgramKilledInMidGame(t *testing.T) {
 		answers = append(answers, answer{req, res})
 		g = res.GetGame()
 		if len(answers) == 2 || g.GetStatus() != gamev1.GameStatus_GAME_STATUS_ACTIVE {
-			if err := p.end(t, syscall.SIGKILL); err == nil {
-				t.Fatal("a killed process ended well")
+			if err := p.end(t, signal); (err == nil) != (signal == syscall.SIGTERM) {
+				t.Fatalf("after %v it ended with %v", signal, err)
 			}
 			p = serve(t, dir)
 			for _, a := range answers {
@@ -341,19 +367,19 @@ func TestProgramRefusesToStart(t *testing.T) {
 }
 
 func TestProgramSaysWhatIsWrong(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := free.Addr().String()
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	p, addr := serve(t, t.TempDir()), freeAddr(t)
 	for _, test := range []struct {
 		want string
 		args []string
 	}{
 		{"no server answers", []string{"leaderboard", "--addr", addr}},
+		{"no server answers", []string{"bots", "--addr", addr, "--games", "100000"}},
+		{"no server answers", []string{"play", "--addr", addr}},
+		{"connection refused", []string{"play", "--addr", addr}},
+		{"no preset", []string{"bots", "--addr", p.addr, "--preset", "chess", "--games", "100000"}},
+		{"PRESET_UNKNOWN", []string{"play", "--addr", p.addr, "--preset", "chess"}},
+		{"LEADERBOARD_NOT_FOUND", []string{"leaderboard", "--addr", p.addr, "--preset", "chess"}},
+		{"IDENTITY_MISSING", []string{"play", "--addr", p.addr, "--player", "a b"}},
 		{"unknown command", []string{"dance"}},
 		{"unknown flag", []string{"serve", "--fast"}},
 		{"1 or more", []string{"bots", "--games", "0"}},
@@ -361,7 +387,7 @@ func TestProgramSaysWhatIsWrong(t *testing.T) {
 		{"no such file", []string{"conformance", "nowhere.jsonl"}},
 	} {
 		out, errs, code := run(t, "", test.args...)
-		if code != 1 || !strings.Contains(out+errs, test.want) || strings.Contains(errs, "Usage") {
+		if code != 1 || !strings.Contains(out+errs, test.want) || strings.Count(errs, "\n") > 1 {
 			t.Errorf("%v: status %d, %q, %q", test.args, code, out, errs)
 		}
 	}

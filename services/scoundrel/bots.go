@@ -134,18 +134,15 @@ func botsCommand() *cobra.Command {
 		if err := checkPreset(as(cmd.Context(), "bot-1", "bot"), c, cfg.preset); err != nil {
 			return err
 		}
-		result, err := playBots(cmd.Context(), c, cfg, progress(cmd.ErrOrStderr(), cfg.games))
-		if err != nil {
-			return err
-		}
+		result, failure := playBots(cmd.Context(), c, cfg, progress(cmd.ErrOrStderr(), cfg.games))
 		if *asJSON {
 			err = json.NewEncoder(cmd.OutOrStdout()).Encode(result)
 		} else {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of %d games finished: %d won, %d lost, %d errors\n%d moves, %.0f moves/s, PlayMove p50 %.2f ms, p99 %.2f ms\n",
 				result.Finished, result.Games, result.Won, result.Lost, result.Errors, result.Moves, result.MovesPS, result.P50, result.P99)
 		}
-		if err == nil && result.Errors > 0 {
-			return fmt.Errorf("%d of %d games ended with an error", result.Errors, result.Games)
+		if failure != nil {
+			return fmt.Errorf("%d games ended with an error, the first with: %s", result.Errors, explain(failure))
 		}
 		return err
 	}
@@ -182,8 +179,9 @@ func progress(w io.Writer, games int) func() {
 	return func() { _ = bar.Add(1) } // a bar that cannot be drawn is no loss
 }
 
-// playBots plays all games. Its error is that of the first game that was given
-// up before any was finished; later ones are counted.
+// playBots plays all games, or what it can of them until ctx ends. Its error is
+// that of the first game that was given up; the result holds the others all the
+// same.
 func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (botsResult, error) {
 	result := botsResult{Games: cfg.games}
 	var mu sync.Mutex
@@ -206,7 +204,7 @@ func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (bots
 				switch {
 				case err != nil:
 					result.Errors++
-					firstErr = errors.Join(firstErr, err)
+					firstErr = cmp.Or(firstErr, err)
 				case status == gamev1.GameStatus_GAME_STATUS_WON:
 					result.Won++
 				default:
@@ -215,7 +213,7 @@ func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (bots
 				mu.Unlock()
 				done()
 				if ctx.Err() != nil {
-					return
+					break
 				}
 			}
 			mu.Lock()
@@ -224,26 +222,12 @@ func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (bots
 		})
 	}
 	players.Wait()
-	if err := ctx.Err(); err != nil {
-		return result, err
-	}
 	result.Finished = result.Won + result.Lost
-	if result.Finished == 0 && firstErr != nil {
-		return result, firstOf(firstErr)
-	}
 	result.Moves = len(times)
 	result.MovesPS = float64(len(times)) / time.Since(start).Seconds()
 	slices.Sort(times)
 	result.P50, result.P99 = percentile(times, 50), percentile(times, 99)
-	return result, nil
-}
-
-// firstOf returns the first of joined errors.
-func firstOf(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return firstOf(joined.Unwrap()[0])
-	}
-	return err
+	return result, firstErr
 }
 
 // percentile returns a percentile of sorted times in milliseconds, 0 of none.

@@ -182,7 +182,7 @@ var moveWords = map[rulesv1.MoveKind]string{
 func describeMove(g *gamev1.Game, m *gamev1.LegalMove) string {
 	text := strings.TrimSpace(moveWords[m.GetMove().GetKind()] + " " + m.GetMove().GetCard())
 	if m.GetLethal() {
-		return text + " - this kills you"
+		return text + " - LETHAL, this kills you"
 	}
 	if m.GetHealthAfter() != g.GetHealth() {
 		text += fmt.Sprintf(" - health %d", m.GetHealthAfter())

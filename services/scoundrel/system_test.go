@@ -514,6 +514,15 @@ func (s *system) visible(t *testing.T, seed engine.Seed) []string {
 	} {
 		see(s.PlayMove(ctx, &gamev1.PlayMoveRequest{GameId: gameID, Move: parseMove(t, text)}))
 	}
+	see(s.PlayMove(ctx, &gamev1.PlayMoveRequest{GameId: gameID, Move: parseMove(t, "AVOID"), ExpectedVersion: 3}))
+	// Guesses about the dungeon must all miss in the same way.
+	undealt := engine.Shuffle(engine.Presets()[0].Rules, seed)[7:]
+	slices.Sort(undealt)
+	for _, card := range undealt {
+		for _, kind := range []string{"EQUIP ", "DRINK ", "FIGHT_BARE_HANDED ", "FIGHT_WITH_WEAPON "} {
+			see(s.PlayMove(ctx, &gamev1.PlayMoveRequest{GameId: gameID, Move: parseMove(t, kind+card.String())}))
+		}
+	}
 	for v := range uint64(9) {
 		see(s.GetGame(as(t.Context(), "bob", "human"), &gamev1.GetGameRequest{GameId: gameID, AtVersion: v}))
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"testing"
 	"time"
@@ -20,35 +21,64 @@ const epoch eventlog.Epoch = "26q4"
 // patience is how long anything may take.
 const patience = 30 * time.Second
 
-// Factory returns an empty log that ends with the test.
-type Factory func(testing.TB) eventlog.Log
+// Factory returns an empty log that ends with the test. A stream of it holds
+// maxBytes at most, or what it likes if that is 0.
+type Factory func(t testing.TB, maxBytes int64) eventlog.Log
+
+// streamBytes is the room of the streams in the test of full ones. Events of
+// half that size overfill it, whatever an implementation counts beside them.
+const streamBytes = 64 << 10
 
 // Run runs the suite.
 func Run(t *testing.T, factory Factory) {
-	for name, test := range map[string]func(*testing.T, fixture){
-		"an event is read back as it was appended":  readBack,
-		"appending the same event again":            sameAgain,
-		"another event is a conflict":               conflicts,
-		"one writer wins each version":              oneWinner,
-		"a stream that was not provisioned":         noStream,
-		"provisioning twice changes nothing":        provisionTwice,
-		"provisioning at the same time":             provisionTogether,
-		"an event that is too large":                tooLarge,
-		"history from a version":                    history,
-		"history while other games are written":     interleaved,
-		"tail follows the stream":                   tail,
-		"tail starts where it is told":              tailFrom,
-		"tail ends with its context":                tailEnds,
-		"a context that has ended":                  ended,
-		"an event at a sequence":                    atSequence,
-		"streams are listed oldest first":           streams,
-		"what the caller does to an event is alone": ownData,
+	for name, test := range map[string]struct {
+		run      func(*testing.T, fixture)
+		maxBytes int64
+	}{
+		"an event is read back as it was appended": {run: readBack},
+		"appending the same event again":           {run: sameAgain},
+		"another event is a conflict":              {run: conflicts},
+		"one writer wins each version":             {run: oneWinner},
+		"a stream that was not provisioned":        {run: noStream},
+		"provisioning twice changes nothing":       {run: provisionTwice},
+		"provisioning at the same time":            {run: provisionTogether},
+		"an event that is too large":               {run: tooLarge},
+		"a stream that is full":                    {run: full, maxBytes: streamBytes},
+		"history from a version":                   {run: history},
+		"history of one game among others":         {run: interleaved},
+		"tail follows the stream":                  {run: tail},
+		"tail keeps up with writers":               {run: tailKeepsUp},
+		"tail starts where it is told":             {run: tailFrom},
+		"tail goes on where it stopped":            {run: tailResumes},
+		"tail ends with its context":               {run: tailEnds},
+		"a context that has ended":                 {run: ended},
+		"an event at a sequence":                   {run: atSequence},
+		"streams are listed oldest first":          {run: streams},
+		"a stored event is not the caller's":       {run: ownData},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			t.Cleanup(cancel)
-			test(t, fixture{ctx, factory(t)})
+			test.run(t, fixture{ctx, factory(t, test.maxBytes)})
 		})
+	}
+}
+
+// classes are the errors of a log. An error is of one class: whoever tests for
+// one of them is not told another.
+var classes = []error{
+	eventlog.ErrNotFound, eventlog.ErrConflict, eventlog.ErrUnknownOutcome, eventlog.ErrUnavailable,
+	eventlog.ErrFull, eventlog.ErrTooLarge, eventlog.ErrDamaged,
+}
+
+// only reports an error that is not of the class want, or of another one too.
+func only(t *testing.T, what string, err, want error) {
+	t.Helper()
+	for _, class := range classes {
+		if errors.Is(err, class) != (class == want) {
+			t.Errorf("%s: %v; want: %v", what, err, want)
+			return
+		}
 	}
 }
 
@@ -69,7 +99,7 @@ func (f fixture) append(t *testing.T, game eventlog.GameID, after eventlog.Revis
 	t.Helper()
 	p, err := f.log.Append(f.ctx, game, after, e)
 	if err != nil {
-		t.Fatalf("append %s version %d after %d: %v", game, e.Version, after, err)
+		t.Errorf("append %s version %d after %d: %v", game, e.Version, after, err)
 	}
 	return p
 }
@@ -104,9 +134,8 @@ func equal(a, b eventlog.Event) bool {
 func readBack(t *testing.T, f fixture) {
 	f.provision(t)
 	game := Game("a")
-	if _, err := f.log.Load(f.ctx, game); !errors.Is(err, eventlog.ErrNotFound) {
-		t.Errorf("a game that was never stored: %v", err)
-	}
+	_, err := f.log.Load(f.ctx, game)
+	only(t, "a game that was never stored", err, eventlog.ErrNotFound)
 	for v, p := range f.fill(t, game, 3) {
 		e, err := f.log.Event(f.ctx, p.Stream, p.Sequence)
 		if err != nil || !equal(e.Event, Event(game, uint64(v+1))) || e.Game != game || e.Position != p || e.StoredAt.IsZero() {
@@ -153,12 +182,11 @@ func conflicts(t *testing.T, f fixture) {
 	other := Event(game, 2)
 	other.ID, other.Data = "other", []byte("another one")
 	for _, after := range []eventlog.Revision{0, eventlog.Revision(first.Sequence), 99} {
-		if _, err := f.log.Append(f.ctx, game, after, other); !errors.Is(err, eventlog.ErrConflict) && after != 99 {
-			t.Errorf("another event after %d: %v", after, err)
-		} else if err == nil {
-			t.Errorf("an event was stored after revision %d", after)
-		}
+		_, err := f.log.Append(f.ctx, game, after, other)
+		only(t, fmt.Sprintf("another event after %d", after), err, eventlog.ErrConflict)
 	}
+	_, err := f.log.Append(f.ctx, Game("b"), eventlog.Revision(first.Sequence), Event(Game("b"), 1))
+	only(t, "an event after one of another game", err, eventlog.ErrConflict)
 	if n := lastSequence(t, f); n != 2 {
 		t.Errorf("%d events are stored, not 2", n)
 	}
@@ -176,12 +204,12 @@ func oneWinner(t *testing.T, f fixture) {
 			wg.Go(func() {
 				e := Event(game, v)
 				e.ID = fmt.Sprintf("%s by %d", e.ID, w)
-				switch p, err := f.log.Append(f.ctx, game, after, e); {
-				case err == nil:
-					wins <- p
-				case !errors.Is(err, eventlog.ErrConflict):
-					t.Errorf("writer %d, version %d: %v", w, v, err)
+				p, err := f.log.Append(f.ctx, game, after, e)
+				if err != nil {
+					only(t, fmt.Sprintf("writer %d, version %d", w, v), err, eventlog.ErrConflict)
+					return
 				}
+				wins <- p
 			})
 		}
 		wg.Wait()
@@ -195,15 +223,31 @@ func oneWinner(t *testing.T, f fixture) {
 
 func noStream(t *testing.T, f fixture) {
 	game := eventlog.DeriveGameID("99q1", "a")
-	if _, err := f.log.Append(f.ctx, game, 0, Event(game, 1)); !errors.Is(err, eventlog.ErrNotFound) {
-		t.Errorf("append: %v", err)
+	_, err := f.log.Append(f.ctx, game, 0, Event(game, 1))
+	only(t, "append", err, eventlog.ErrNotFound)
+	_, err = f.log.Load(f.ctx, game)
+	only(t, "load", err, eventlog.ErrNotFound)
+	only(t, "history", end(t, f.log.History(f.ctx, game, 1)), eventlog.ErrNotFound)
+	for _, stream := range []string{game.Epoch().Stream(), "", "x", "*", ">", "a.b", "SCOUNDREL_GAMES_26q4"} {
+		_, err = f.log.Event(f.ctx, stream, 1)
+		only(t, fmt.Sprintf("event of %q", stream), err, eventlog.ErrNotFound)
+		only(t, fmt.Sprintf("tail of %q", stream), end(t, f.log.Tail(f.ctx, stream, 1)), eventlog.ErrNotFound)
 	}
-	if _, err := f.log.Load(f.ctx, game); !errors.Is(err, eventlog.ErrNotFound) {
-		t.Errorf("load: %v", err)
+}
+
+// end returns the error that an iteration without events ends with.
+func end(t *testing.T, events iter.Seq2[eventlog.Stored, error]) error {
+	t.Helper()
+	var last error
+	pairs := 0
+	for _, err := range events {
+		last = err
+		pairs++
 	}
-	if _, err := f.log.Event(f.ctx, game.Epoch().Stream(), 1); !errors.Is(err, eventlog.ErrNotFound) {
-		t.Errorf("event: %v", err)
+	if pairs != 1 {
+		t.Errorf("%d pairs, not just an error", pairs)
 	}
+	return last
 }
 
 func provisionTwice(t *testing.T, f fixture) {
@@ -217,16 +261,26 @@ func provisionTwice(t *testing.T, f fixture) {
 
 func provisionTogether(t *testing.T, f fixture) {
 	var wg sync.WaitGroup
-	for range 5 {
+	incarnations := make(chan string, 5)
+	for i := range 5 {
 		wg.Go(func() {
 			if err := f.log.Provision(f.ctx, epoch); err != nil {
 				t.Error(err)
+				return
 			}
+			game := Game(fmt.Sprint(i))
+			p := f.append(t, game, 0, Event(game, 1))
+			incarnations <- p.Incarnation
 		})
 	}
 	wg.Wait()
-	if n := lastSequence(t, f); n != 0 {
-		t.Errorf("a new stream holds %d events", n)
+	close(incarnations)
+	seen := map[string]bool{}
+	for i := range incarnations {
+		seen[i] = true
+	}
+	if len(seen) != 1 || lastSequence(t, f) != 5 {
+		t.Errorf("incarnations %v, %d events", seen, lastSequence(t, f))
 	}
 }
 
@@ -236,12 +290,34 @@ func tooLarge(t *testing.T, f fixture) {
 	for _, size := range []int{65 << 10, 2 << 20} {
 		e := Event(game, 1)
 		e.Data = make([]byte, size)
-		if _, err := f.log.Append(f.ctx, game, 0, e); !errors.Is(err, eventlog.ErrTooLarge) {
-			t.Errorf("%d bytes: %v", size, err)
-		}
+		_, err := f.log.Append(f.ctx, game, 0, e)
+		only(t, fmt.Sprintf("%d bytes", size), err, eventlog.ErrTooLarge)
 	}
-	if _, err := f.log.Load(f.ctx, game); !errors.Is(err, eventlog.ErrNotFound) {
-		t.Errorf("something was stored: %v", err)
+	_, err := f.log.Load(f.ctx, game)
+	only(t, "what was too large", err, eventlog.ErrNotFound)
+	e := Event(game, 1)
+	e.Data = make([]byte, 63<<10)
+	f.append(t, game, 0, e)
+}
+
+func full(t *testing.T, f fixture) {
+	f.provision(t)
+	game := Game("a")
+	half := func(version uint64) eventlog.Event {
+		e := Event(game, version)
+		e.Data = make([]byte, streamBytes/2)
+		return e
+	}
+	first := f.append(t, game, 0, half(1))
+	_, err := f.log.Append(f.ctx, game, eventlog.Revision(first.Sequence), half(2))
+	only(t, "an event without room", err, eventlog.ErrFull)
+	// What is stored stays, and what is small still fits.
+	if p := f.append(t, game, 0, half(1)); p != first {
+		t.Errorf("the event that is stored at %+v: %+v", first, p)
+	}
+	f.append(t, game, eventlog.Revision(first.Sequence), Event(game, 2))
+	if got := f.history(t, game, 1); len(got) != 2 {
+		t.Errorf("%d events, not 2", len(got))
 	}
 }
 
@@ -328,69 +404,113 @@ func tail(t *testing.T, f fixture) {
 	}
 }
 
+func tailKeepsUp(t *testing.T, f fixture) {
+	f.provision(t)
+	const games, versions = 4, 50
+	var writers sync.WaitGroup
+	for i := range games {
+		writers.Go(func() { f.fill(t, Game(fmt.Sprint(i)), versions) })
+	}
+	defer writers.Wait()
+	seen := map[eventlog.GameID]uint64{}
+	next := uint64(1)
+	for e, err := range f.log.Tail(f.ctx, epoch.Stream(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[e.Game]++; e.Position.Sequence != next || e.Version != seen[e.Game] {
+			t.Fatalf("at %d is %+v, at %d of its game", next, e, seen[e.Game])
+		}
+		if next++; next > games*versions {
+			break
+		}
+	}
+}
+
 func tailFrom(t *testing.T, f fixture) {
 	f.provision(t)
 	game := Game("a")
 	positions := f.fill(t, game, 5)
-	for e, err := range f.log.Tail(f.ctx, positions[0].Stream, 4) {
-		if err != nil || e.Version != 4 {
-			t.Errorf("from 4: %+v, %v", e, err)
+	for from, want := range map[uint64]uint64{0: 1, 1: 1, 4: 4, 5: 5} {
+		for e, err := range f.log.Tail(f.ctx, positions[0].Stream, from) {
+			if err != nil || e.Version != want || e.Position != positions[want-1] {
+				t.Errorf("from %d: %+v, %v", from, e, err)
+			}
+			break
 		}
-		break
 	}
-	for _, err := range f.log.Tail(f.ctx, "SCOUNDREL_GAMES_99Q1", 1) {
-		if !errors.Is(err, eventlog.ErrNotFound) {
-			t.Errorf("no such stream: %v", err)
+}
+
+func tailResumes(t *testing.T, f fixture) {
+	f.provision(t)
+	game := Game("a")
+	const n = 6
+	positions := f.fill(t, game, n)
+	for next := uint64(1); next <= n; {
+		// A reader that takes two events each time.
+		taken := 0
+		for e, err := range f.log.Tail(f.ctx, positions[0].Stream, next) {
+			if err != nil || e.Position != positions[next-1] {
+				t.Fatalf("sequence %d is %+v, %v", next, e, err)
+			}
+			next++
+			if taken++; taken == 2 {
+				break
+			}
 		}
-		break
 	}
 }
 
 func tailEnds(t *testing.T, f fixture) {
 	f.provision(t)
-	game := Game("a")
-	p := f.fill(t, game, 1)[0]
-	ctx, stop := context.WithCancel(f.ctx)
-	n := 0
-	for _, err := range f.log.Tail(ctx, p.Stream, 1) {
-		if err != nil {
-			t.Errorf("the end of the context is no error: %v", err)
+	p := f.fill(t, Game("a"), 1)[0]
+	// While an event is handled, or while it waits for the next one.
+	for name, end := range map[string]func(stop func()){
+		"at once": func(stop func()) { stop() },
+		"soon":    func(stop func()) { go stop() },
+	} {
+		ctx, stop := context.WithCancel(f.ctx)
+		defer stop()
+		n := 0
+		for _, err := range f.log.Tail(ctx, p.Stream, 1) {
+			if err != nil {
+				t.Errorf("%s: the end of the context is no error: %v", name, err)
+			}
+			n++
+			end(stop)
 		}
-		n++
-		stop()
-	}
-	stop()
-	if n != 1 {
-		t.Errorf("saw %d events", n)
+		if n != 1 {
+			t.Errorf("%s: saw %d events", name, n)
+		}
+		for e, err := range f.log.Tail(ctx, p.Stream, 1) {
+			t.Errorf("%s: a context that has ended gives %+v, %v", name, e, err)
+		}
 	}
 }
 
 func ended(t *testing.T, f fixture) {
 	f.provision(t)
 	game := Game("a")
-	f.fill(t, game, 1)
+	p := f.fill(t, game, 1)[0]
 	ctx, stop := context.WithCancel(f.ctx)
 	stop()
-	if _, err := f.log.Load(ctx, game); !errors.Is(err, eventlog.ErrUnavailable) {
-		t.Errorf("load: %v", err)
-	}
-	if _, err := f.log.Append(ctx, game, 1, Event(game, 2)); !errors.Is(err, eventlog.ErrUnavailable) && !errors.Is(err, eventlog.ErrUnknownOutcome) {
-		t.Errorf("append: %v", err)
-	}
-	if err := f.log.Ready(ctx); !errors.Is(err, eventlog.ErrUnavailable) {
-		t.Errorf("ready: %v", err)
-	}
+	_, err := f.log.Load(ctx, game)
+	only(t, "load", err, eventlog.ErrUnavailable)
+	_, err = f.log.Event(ctx, p.Stream, p.Sequence)
+	only(t, "event", err, eventlog.ErrUnavailable)
+	_, err = f.log.Streams(ctx)
+	only(t, "streams", err, eventlog.ErrUnavailable)
+	// Nothing was sent, so nothing was stored.
+	_, err = f.log.Append(ctx, game, 1, Event(game, 2))
+	only(t, "append", err, eventlog.ErrUnavailable)
+	only(t, "provision", f.log.Provision(ctx, "27q1"), eventlog.ErrUnavailable)
+	only(t, "history", end(t, f.log.History(ctx, game, 1)), eventlog.ErrUnavailable)
+	only(t, "ready", f.log.Ready(ctx), eventlog.ErrUnavailable)
 	if err := f.log.Ready(f.ctx); err != nil {
 		t.Errorf("ready: %v", err)
 	}
-	n := 0
-	for _, err := range f.log.History(ctx, game, 1) {
-		if n++; !errors.Is(err, eventlog.ErrUnavailable) {
-			t.Errorf("history: %v", err)
-		}
-	}
-	if n != 1 {
-		t.Errorf("a history that could not be read yielded %d pairs", n)
+	if n := lastSequence(t, f); n != 1 {
+		t.Errorf("%d events are stored, not 1", n)
 	}
 }
 
@@ -398,9 +518,8 @@ func atSequence(t *testing.T, f fixture) {
 	f.provision(t)
 	p := f.fill(t, Game("a"), 2)[1]
 	for _, seq := range []uint64{0, 3, 1 << 60} {
-		if _, err := f.log.Event(f.ctx, p.Stream, seq); !errors.Is(err, eventlog.ErrNotFound) {
-			t.Errorf("sequence %d: %v", seq, err)
-		}
+		_, err := f.log.Event(f.ctx, p.Stream, seq)
+		only(t, fmt.Sprintf("sequence %d", seq), err, eventlog.ErrNotFound)
 	}
 }
 
@@ -431,9 +550,30 @@ func ownData(t *testing.T, f fixture) {
 	f.provision(t)
 	game := Game("a")
 	e := Event(game, 1)
-	f.append(t, game, 0, e)
-	e.Data[0] = 'X'
-	if got, err := f.log.Load(f.ctx, game); err != nil || got.Data[0] == 'X' {
-		t.Errorf("the stored event changed with the caller's: %+v, %v", got, err)
+	p := f.append(t, game, 0, e)
+	e.Data[0] = 'X' // what was appended
+	for range 2 {
+		loaded, err := f.log.Load(f.ctx, game)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := f.log.Event(f.ctx, p.Stream, p.Sequence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := append(f.history(t, game, 1), loaded, at)
+		for e, err := range f.log.Tail(f.ctx, p.Stream, 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			read = append(read, e)
+			break
+		}
+		for _, r := range read {
+			if !equal(r.Event, Event(game, 1)) {
+				t.Fatalf("the stored event became %+v", r)
+			}
+			r.Data[0] = 'X' // what was read
+		}
 	}
 }

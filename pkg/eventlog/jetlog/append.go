@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -20,12 +21,14 @@ import (
 // message before it has cleared the mark of the message being under way.
 const maxSpurious = 20
 
-// Errors of JetStream that the client library does not name.
+// Codes of JetStream that the client library does not name.
 const (
+	codeAccountResources      jetstream.ErrorCode = 10002
+	codeClusterNotAvailable   jetstream.ErrorCode = 10008
 	codeInsufficientResources jetstream.ErrorCode = 10023
+	codeStorageResources      jetstream.ErrorCode = 10047
 	codeStreamNotMatch        jetstream.ErrorCode = 10060
 	codeStreamStoreFailed     jetstream.ErrorCode = 10077
-	codeClusterNotAvailable   jetstream.ErrorCode = 10008
 )
 
 // outcome is what one attempt to publish came to.
@@ -33,14 +36,15 @@ type outcome int
 
 const (
 	stored    outcome = iota // acknowledged
-	refused                  // never will be stored, whatever is tried
-	notStored                // not stored by this attempt; try again
-	unknown                  // perhaps stored, perhaps later; try the same again
+	refused                  // not stored by this attempt, nor by another one
+	notStored                // not stored by this attempt: try again
+	unknown                  // perhaps stored, perhaps later: try the same again
 	spurious                 // code 10164: perhaps a conflict
-	conflict                 // another message follows, or this one does already
+	conflict                 // code 10071: another event follows, or this one does already
 )
 
-// Append implements eventlog.Log.
+// Append implements eventlog.Log. ErrDrift where the stream is not as it must
+// be.
 //
 // At most one message can follow revision after on the game's subject, so
 // sending the same event again can never store it twice, at any later time.
@@ -50,46 +54,72 @@ const (
 func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.AppendTimeout)
 	defer cancel()
-	stream := game.Epoch().Stream()
-	incarnation, err := l.incarnation(ctx, stream)
+	s, err := l.stream(ctx, game.Epoch().Stream())
 	if err != nil {
 		return eventlog.Position{}, err
 	}
-	position := eventlog.Position{Stream: stream, Incarnation: incarnation}
-	msg := message(game, stream, after, e)
-	maybe, spuriousSeen := false, 0
+	acknowledged := s.acknowledged.Load()
+	msg := message(game, s.name, after, e)
+	maybe := false // an attempt may have stored the event, or may yet
+	spuriousSeen := 0
 	for attempt := 0; ; attempt++ {
 		sequence, what, err := l.attempt(ctx, msg)
 		switch what {
 		case stored:
-			position.Sequence = sequence
-			return position, nil
+			return l.acknowledge(ctx, s, acknowledged, sequence)
 		case refused:
-			return eventlog.Position{}, err
-		case unknown:
-			maybe = true
-		case spurious:
-			if spuriousSeen++; spuriousSeen <= maxSpurious {
-				break
+			// A replicated stream may refuse, for lack of room, what it has stored:
+			// it looks for room before it looks at the revision.
+			position, found := l.resolve(ctx, s.name, game, after, e)
+			if isDefinite(found) {
+				return position, found
 			}
-			fallthrough
-		case conflict:
-			found, err := l.resolve(ctx, game, stream, after, e)
-			if err == nil {
-				return found, nil
-			}
-			if errors.Is(err, eventlog.ErrConflict) {
+			if !maybe {
 				return eventlog.Position{}, err
 			}
-			// Whatever follows could not be read; it may be this event, stored by
-			// an attempt before.
-			maybe = maybe || what == conflict
-		}
-		if err := pause(ctx, backoff(what, attempt)); err != nil {
-			if maybe {
-				return eventlog.Position{}, fmt.Errorf("%w: %s version %d: %w", eventlog.ErrUnknownOutcome, game, e.Version, err)
+		case unknown:
+			maybe = true
+		case notStored:
+			if errors.Is(err, nats.ErrNoResponders) {
+				// There is no leader, or no stream any more, or another one since.
+				again, gone := l.look(ctx, s.name)
+				if errors.Is(gone, eventlog.ErrNotFound) && !maybe {
+					return eventlog.Position{}, gone
+				}
+				if gone == nil {
+					s = again
+				}
 			}
-			return eventlog.Position{}, fmt.Errorf("%w: %s version %d: %w", eventlog.ErrUnavailable, game, e.Version, err)
+		case spurious:
+			if spuriousSeen++; spuriousSeen > maxSpurious {
+				position, found := l.resolve(ctx, s.name, game, after, e)
+				if isDefinite(found) {
+					return position, found
+				}
+			}
+		case conflict:
+			position, found := l.resolve(ctx, s.name, game, after, e)
+			switch {
+			case isDefinite(found):
+				return position, found
+			case errors.Is(found, eventlog.ErrNotFound) && s.replicas == 1 && !maybe:
+				// A leader without followers is never behind: the game has not
+				// come as far as revision after.
+				l.forget(s.name)
+				return eventlog.Position{}, fmt.Errorf("%w: game %s is not at revision %d: %w", eventlog.ErrConflict, game, after, err)
+			}
+			// What follows may be this event, stored by an earlier append.
+			maybe = true
+			err = found
+		}
+		if over := l.pause(ctx, backoff(what, attempt)); over != nil {
+			kind := eventlog.ErrUnavailable
+			if maybe {
+				kind = eventlog.ErrUnknownOutcome
+			}
+			// What the last attempt came to is told, but it is not what the append
+			// came to: its error must not be taken for ours.
+			return eventlog.Position{}, fmt.Errorf("%w: game %s version %d, attempt %d: %s: %w", kind, game, e.Version, attempt+1, err.Error(), over)
 		}
 	}
 }
@@ -99,11 +129,11 @@ func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.R
 // writer of another event that it was a duplicate.
 func message(game eventlog.GameID, stream string, after eventlog.Revision, e eventlog.Event) *nats.Msg {
 	msg := &nats.Msg{Subject: game.Subject(), Data: e.Data, Header: nats.Header{
-		headerEventID:  {e.ID},
-		headerVersion:  {strconv.FormatUint(e.Version, 10)},
-		headerType:     {e.Type},
-		headerSchema:   {schema},
-		"Content-Type": {"application/x-protobuf"},
+		headerEventID:     {e.ID},
+		headerVersion:     {strconv.FormatUint(e.Version, 10)},
+		headerType:        {e.Type},
+		headerSchema:      {schema},
+		headerContentType: {contentType},
 
 		jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(uint64(after), 10)},
 		jetstream.ExpectedStreamHeader:      {stream},
@@ -116,55 +146,107 @@ func message(game eventlog.GameID, stream string, after eventlog.Revision, e eve
 
 // attempt publishes once and says what came of it.
 func (l *Log) attempt(ctx context.Context, msg *nats.Msg) (uint64, outcome, error) {
+	// Nothing has been sent in these two cases; once something is, the client
+	// library's errors do not tell whether it was.
+	if err := ctx.Err(); err != nil {
+		return 0, notStored, err
+	}
+	if l.conn.closed() {
+		return 0, notStored, nats.ErrConnectionClosed
+	}
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.AttemptTimeout)
 	defer cancel()
 	reply, err := l.conn.publish(ctx, msg)
 	switch {
 	case err == nil:
+		return read(reply.Data)
 	case errors.Is(err, nats.ErrMaxPayload):
 		return 0, refused, fmt.Errorf("%w: %w", eventlog.ErrTooLarge, err)
-	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrReconnectBufExceeded):
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionDraining):
 		return 0, notStored, err
-	default:
-		return 0, unknown, err
 	}
+	return 0, unknown, err
+}
+
+// read says what an acknowledgement means.
+func read(data []byte) (sequence uint64, what outcome, err error) {
 	var ack struct {
-		Error *jetstream.APIError
-		Seq   uint64
+		apiAnswer
+		Sequence uint64 `json:"seq"`
 	}
-	if err := json.Unmarshal(reply.Data, &ack); err != nil || ack.Error == nil && ack.Seq == 0 {
-		return 0, unknown, fmt.Errorf("an acknowledgement that makes no sense: %q: %w", reply.Data, err)
+	if err := json.Unmarshal(data, &ack); err != nil {
+		return 0, unknown, fmt.Errorf("acknowledgement %q: %w", data, err)
 	}
-	if ack.Error == nil {
-		return ack.Seq, stored, nil
+	failure := ack.Error
+	switch {
+	case failure == nil && ack.Sequence == 0:
+		return 0, unknown, fmt.Errorf("acknowledgement %q", data)
+	case failure == nil:
+		return ack.Sequence, stored, nil
 	}
-	switch ack.Error.ErrorCode {
+	switch failure.ErrorCode {
 	case jetstream.JSErrCodeStreamWrongLastSequence:
-		return 0, conflict, ack.Error
+		return 0, conflict, failure
 	case jetstream.JSErrCodeStreamWrongLastSequenceConstant:
-		return 0, spurious, ack.Error
+		return 0, spurious, failure
 	case jetstream.JSErrCodeStreamMessageExceedsMaximum:
-		return 0, refused, fmt.Errorf("%w: %w", eventlog.ErrTooLarge, ack.Error)
-	case codeStreamStoreFailed, codeInsufficientResources:
-		return 0, refused, fmt.Errorf("%w: %w", eventlog.ErrFull, ack.Error)
+		return 0, refused, fmt.Errorf("%w: %w", eventlog.ErrTooLarge, failure)
+	case codeInsufficientResources, codeStorageResources, codeAccountResources:
+		return 0, refused, fmt.Errorf("%w: %w", eventlog.ErrFull, failure)
+	case codeStreamStoreFailed:
+		// One code for everything that the store may say; only this text means
+		// that the limit of the stream is reached.
+		if failure.Description == server.ErrMaxBytes.Error() {
+			return 0, refused, fmt.Errorf("%w: %w", eventlog.ErrFull, failure)
+		}
+		return 0, unknown, failure
 	case codeStreamNotMatch:
-		return 0, refused, fmt.Errorf("%w: the subject belongs to another stream: %w", ErrDrift, ack.Error)
+		return 0, refused, fmt.Errorf("%w: the subject belongs to another stream: %w", ErrDrift, failure)
 	case codeClusterNotAvailable:
-		return 0, notStored, ack.Error
+		return 0, notStored, failure
 	}
-	return 0, unknown, ack.Error
+	if failure.Code == 400 || failure.Code == 403 {
+		return 0, refused, fmt.Errorf("JetStream refuses the event: %w", failure)
+	}
+	return 0, unknown, failure
+}
+
+// acknowledge returns the position of an event that was stored at a sequence of
+// s, when before was the highest sequence that was acknowledged before it was
+// sent.
+func (l *Log) acknowledge(ctx context.Context, s *stream, before, sequence uint64) (eventlog.Position, error) {
+	if sequence <= before {
+		// Sequences only rise, so s was deleted and created anew.
+		again, err := l.look(ctx, s.name)
+		if err != nil {
+			// The event is stored, but where is not known.
+			return eventlog.Position{}, fmt.Errorf("%w: stream %s was replaced: %w", eventlog.ErrUnknownOutcome, s.name, err)
+		}
+		return again.at(sequence), nil
+	}
+	for {
+		highest := s.acknowledged.Load()
+		if sequence <= highest || s.acknowledged.CompareAndSwap(highest, sequence) {
+			return s.at(sequence), nil
+		}
+	}
 }
 
 // resolve looks at what follows revision after: this event, or another one.
-func (l *Log) resolve(ctx context.Context, game eventlog.GameID, stream string, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
-	next, err := l.leaderGet(ctx, stream, map[string]any{"seq": uint64(after) + 1, "next_by_subj": game.Subject()})
+func (l *Log) resolve(ctx context.Context, stream string, game eventlog.GameID, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
+	next, err := l.leaderGet(ctx, stream, messageQuery{Sequence: uint64(after) + 1, NextBySubject: game.Subject()})
 	if err != nil {
 		return eventlog.Position{}, err
 	}
 	if next.ID != e.ID {
-		return eventlog.Position{}, fmt.Errorf("%w: game %s has another version %d", eventlog.ErrConflict, game, next.Version)
+		return eventlog.Position{}, fmt.Errorf("%w: version %d of game %s is event %s", eventlog.ErrConflict, next.Version, game, next.ID)
 	}
 	return next.Position, nil
+}
+
+// isDefinite tells whether resolve has read what follows.
+func isDefinite(err error) bool {
+	return err == nil || errors.Is(err, eventlog.ErrConflict) || errors.Is(err, eventlog.ErrDamaged)
 }
 
 // backoff is how long to wait before the next attempt.
@@ -175,8 +257,11 @@ func backoff(what outcome, attempt int) time.Duration {
 	return time.Duration(50+mathrand.IntN(50*min(attempt+1, 4))) * time.Millisecond
 }
 
-// pause waits for d or the end of ctx, which it returns.
-func pause(ctx context.Context, d time.Duration) error {
+// pause waits for d. It returns why there is no use in going on, if so.
+func (l *Log) pause(ctx context.Context, d time.Duration) error {
+	if l.conn.closed() {
+		return nats.ErrConnectionClosed
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

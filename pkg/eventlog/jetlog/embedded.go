@@ -34,13 +34,20 @@ type EmbeddedConfig struct {
 type Embedded struct {
 	server *server.Server
 	conn   *nats.Conn
+	closed chan struct{} // closed when conn is
 }
+
+// startPatience is how long a start may take if its context has no deadline: a
+// large store is looked through.
+const startPatience = 5 * time.Minute
 
 // StartEmbedded starts a server and connects to it.
 func StartEmbedded(ctx context.Context, cfg EmbeddedConfig) (*Embedded, error) {
-	if cfg.Dir == "" {
-		return nil, errors.New("an embedded server needs a folder")
+	if cfg.Dir == "" || cfg.Logger == nil {
+		return nil, errors.New("an embedded NATS server needs a folder and a logger")
 	}
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
 	s, err := server.NewServer(&server.Options{
 		ServerName:             "scoundrel",
 		DontListen:             cfg.Host == "",
@@ -60,23 +67,39 @@ func StartEmbedded(ctx context.Context, cfg EmbeddedConfig) (*Embedded, error) {
 	if cfg.RelaxedSync {
 		cfg.Logger.WarnContext(ctx, "events are acknowledged before they are on the disk: a power failure loses them")
 	}
-	s.SetLoggerV2(serverLogger{cfg.Logger}, false, false, false)
-	go s.Start() // ends with Shutdown
-	e := &Embedded{server: s}
-	if !s.ReadyForConnections(untilDeadline(ctx, 30*time.Second)) {
-		return nil, errors.Join(errors.New("the embedded NATS server did not start"), e.Close(ctx))
-	}
-	if e.conn, err = Connect("", "scoundrel", nats.InProcessServer(s)); err != nil {
-		return nil, errors.Join(err, e.Close(ctx))
+	e := &Embedded{server: s, closed: make(chan struct{})}
+	if err := e.start(ctx, cfg.Logger); err != nil {
+		// ctx may be what ended.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		return nil, errors.Join(fmt.Errorf("start the embedded NATS server: %w", err), e.Close(ctx))
 	}
 	return e, nil
 }
 
-func untilDeadline(ctx context.Context, d time.Duration) time.Duration {
-	if t, ok := ctx.Deadline(); ok {
-		return min(d, time.Until(t))
+func (e *Embedded) start(ctx context.Context, logger *slog.Logger) error {
+	failed := make(chan error, 1)
+	e.server.SetLoggerV2(serverLogger{logger, failed}, false, false, false)
+	started := make(chan struct{})
+	go func() { // ends when the server runs or has given up
+		e.server.Start()
+		close(started)
+	}()
+	select {
+	case <-started:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return d
+	// A server that cannot start says so in its log, and nowhere else.
+	select {
+	case err := <-failed:
+		return err
+	default:
+	}
+	var err error
+	e.conn, err = Connect("", "scoundrel", logger, nats.InProcessServer(e.server),
+		nats.ClosedHandler(func(*nats.Conn) { close(e.closed) }))
+	return err
 }
 
 // Conn returns the connection to the server, which Close ends.
@@ -85,16 +108,24 @@ func (e *Embedded) Conn() *nats.Conn { return e.conn }
 // ClientURL returns the address for other clients, if the server listens.
 func (e *Embedded) ClientURL() string { return e.server.ClientURL() }
 
-// Close stops the server once its store is flushed, or returns ctx's error.
+// Close lets the connection finish what is under way, then stops the server and
+// flushes its store. Once ctx ends it returns ctx's error, and what has begun
+// goes on by itself.
 func (e *Embedded) Close(ctx context.Context) error {
-	if e.conn != nil {
-		e.conn.Close()
-	}
-	e.server.Shutdown()
 	done := make(chan struct{})
-	go func() { // ends with the shutdown that has begun
+	go func() { // ends with the server
+		defer close(done)
+		if e.conn != nil {
+			if err := e.conn.Drain(); err == nil {
+				select {
+				case <-e.closed:
+				case <-ctx.Done():
+				}
+			}
+			e.conn.Close()
+		}
+		e.server.Shutdown()
 		e.server.WaitForShutdown()
-		close(done)
 	}()
 	select {
 	case <-done:
@@ -104,16 +135,27 @@ func (e *Embedded) Close(ctx context.Context) error {
 	}
 }
 
-// serverLogger hands the server's lines to slog.
-type serverLogger struct{ log *slog.Logger }
+// serverLogger hands the server's lines to slog, and the first fatal one to
+// failed as well.
+type serverLogger struct {
+	log    *slog.Logger
+	failed chan<- error
+}
 
 func (l serverLogger) line(level slog.Level, format string, v []any) {
 	l.log.Log(context.Background(), level, "nats: "+fmt.Sprintf(format, v...))
 }
 
+func (l serverLogger) Fatalf(format string, v ...any) {
+	l.line(slog.LevelError, format, v)
+	select {
+	case l.failed <- fmt.Errorf(format, v...):
+	default:
+	}
+}
+
 func (l serverLogger) Noticef(format string, v ...any) { l.line(slog.LevelDebug, format, v) }
 func (l serverLogger) Warnf(format string, v ...any)   { l.line(slog.LevelWarn, format, v) }
-func (l serverLogger) Fatalf(format string, v ...any)  { l.line(slog.LevelError, format, v) }
 func (l serverLogger) Errorf(format string, v ...any)  { l.line(slog.LevelError, format, v) }
 func (l serverLogger) Debugf(format string, v ...any)  { l.line(slog.LevelDebug, format, v) }
 func (l serverLogger) Tracef(format string, v ...any)  { l.line(slog.LevelDebug, format, v) }

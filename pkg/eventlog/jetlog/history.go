@@ -3,6 +3,7 @@ package jetlog
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -17,88 +18,105 @@ import (
 // nearly every game has.
 const historyBatch = 256
 
+// errCut: an answer ended before it was whole.
+var errCut = errors.New("the answer was cut")
+
+// Headers of a direct answer.
+const (
+	directSubject  = "Nats-Subject"
+	directSequence = "Nats-Sequence"
+	directTime     = "Nats-Time-Stamp"
+	directPending  = "Nats-Num-Pending"
+)
+
 // History implements eventlog.Log. Any replica may answer.
 func (l *Log) History(ctx context.Context, game eventlog.GameID, from uint64) iter.Seq2[eventlog.Stored, error] {
 	return func(yield func(eventlog.Stored, error) bool) {
 		version := uint64(0)
 		for next := uint64(1); next != 0; {
-			batch, following, err := l.batch(ctx, game, next)
+			batch, err := l.batch(ctx, game, next)
 			if err != nil {
-				yield(eventlog.Stored{}, err)
+				yield(eventlog.Stored{}, fmt.Errorf("history of game %s after version %d: %w", game, version, err))
 				return
 			}
-			for _, e := range batch {
-				if version++; e.Version != version {
-					yield(eventlog.Stored{}, fmt.Errorf("%w: game %s has version %d where %d belongs", eventlog.ErrDamaged, game, e.Version, version))
+			for _, e := range batch.events {
+				if version++; e.Version != version || e.Game != game {
+					yield(eventlog.Stored{}, fmt.Errorf("%w: version %d of game %s at sequence %d, where version %d of game %s belongs",
+						eventlog.ErrDamaged, e.Version, e.Game, e.Position.Sequence, version, game))
 					return
 				}
 				if version >= from && !yield(e, nil) {
 					return
 				}
 			}
-			next = following
+			next = batch.next
 		}
 	}
 }
 
-// batch reads the events of a game from a sequence on, and returns the sequence
-// to go on from, or 0. Only the server's word that the batch is whole ends it:
-// silence, or fewer events than it announced, is an error and never a shorter
-// history.
-func (l *Log) batch(ctx context.Context, game eventlog.GameID, from uint64) (events []eventlog.Stored, next uint64, err error) {
+// batch is a part of a history.
+type batch struct {
+	events []eventlog.Stored
+	next   uint64 // the sequence to go on from; 0 at the end of the history
+}
+
+// batch reads events of a game from a sequence on. Only the server's word that
+// nothing follows makes it the last one: silence is an error, and so is finding
+// nothing where something was announced, never a shorter history.
+func (l *Log) batch(ctx context.Context, game eventlog.GameID, from uint64) (batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.ReadTimeout)
 	defer cancel()
-	stream := game.Epoch().Stream()
-	incarnation, err := l.incarnation(ctx, stream)
+	s, err := l.stream(ctx, game.Epoch().Stream())
 	if err != nil {
-		return nil, 0, err
+		return batch{}, err
 	}
-	query, err := json.Marshal(map[string]any{"seq": from, "next_by_subj": game.Subject(), "batch": historyBatch})
+	query, err := json.Marshal(messageQuery{Sequence: from, NextBySubject: game.Subject(), Batch: historyBatch})
 	if err != nil {
-		return nil, 0, fmt.Errorf("encode a read: %w", err)
+		return batch{}, fmt.Errorf("encode a request: %w", err)
 	}
-	announced := -1 // events still to come after the last one seen
-	whole := false
-	err = l.conn.requestMany(ctx, "$JS.API.DIRECT.GET."+stream, query, func(msg *nats.Msg) (bool, error) {
-		pending, perr := strconv.Atoi(msg.Header.Get("Nats-Num-Pending"))
+	var b batch
+	pending := uint64(0) // events that follow the last one seen
+	err = l.conn.requestMany(ctx, "$JS.API.DIRECT.GET."+s.name, query, func(msg *nats.Msg) (bool, error) {
 		switch status := msg.Header.Get("Status"); status {
-		case "":
-			if perr != nil || announced >= 0 && pending != announced-1 {
-				return false, fmt.Errorf("%w: history of %s: %d events announced, then %d", eventlog.ErrDamaged, game, announced, pending)
-			}
-			announced = pending
-			sequence, err := strconv.ParseUint(msg.Header.Get("Nats-Sequence"), 10, 64)
-			if err != nil {
-				return false, fmt.Errorf("%w: history of %s: %w", eventlog.ErrDamaged, game, err)
-			}
-			at, err := time.Parse(time.RFC3339Nano, msg.Header.Get("Nats-Time-Stamp"))
-			if err != nil {
-				return false, fmt.Errorf("%w: history of %s: %w", eventlog.ErrDamaged, game, err)
-			}
-			e, err := storedEvent(msg.Header.Get("Nats-Subject"), msg.Header, msg.Data, eventlog.Position{Stream: stream, Incarnation: incarnation, Sequence: sequence}, at)
-			events = append(events, e)
+		case "": // an event
+			e, left, err := s.directEvent(msg)
+			b.events, pending = append(b.events, e), left
 			return true, err
-		case "204": // the end of the batch
-			if perr != nil || len(events) > 0 && pending != announced {
-				return false, fmt.Errorf("%w: history of %s was cut: %d events missing", eventlog.ErrUnavailable, game, announced-pending)
+		case "204": // the end of the batch; more may have come since it began
+			left, err := strconv.ParseUint(msg.Header.Get(directPending), 10, 64)
+			if err != nil || len(b.events) == 0 || left < pending {
+				return false, errCut
 			}
-			if len(events) > 0 && pending > 0 {
-				next = events[len(events)-1].Position.Sequence + 1
+			if left > 0 {
+				b.next = b.events[len(b.events)-1].Position.Sequence + 1
 			}
-			whole = true
 			return false, nil
-		case "404": // nothing (more) of this game
-			whole = len(events) == 0
+		case "503": // nobody listens: the stream may be gone
+			l.forget(s.name)
+			return false, nats.ErrNoResponders
+		case "404": // no event
+			if from > 1 || len(b.events) > 0 {
+				return false, errCut
+			}
 			return false, nil
 		default:
-			return false, fmt.Errorf("%w: history of %s: status %s %s", eventlog.ErrUnavailable, game, status, msg.Header.Get("Description"))
+			return false, fmt.Errorf("status %s %s", status, msg.Header.Get("Description"))
 		}
 	})
-	if err != nil {
-		return nil, 0, err
+	if err != nil && !errors.Is(err, eventlog.ErrDamaged) {
+		err = fmt.Errorf("%w: %w", eventlog.ErrUnavailable, err)
 	}
-	if !whole {
-		return nil, 0, fmt.Errorf("%w: history of %s was cut", eventlog.ErrUnavailable, game)
+	return b, err
+}
+
+// directEvent reads a message of a direct answer, and how many follow it.
+func (s *stream) directEvent(msg *nats.Msg) (e eventlog.Stored, pending uint64, err error) {
+	sequence, err1 := strconv.ParseUint(msg.Header.Get(directSequence), 10, 64)
+	pending, err2 := strconv.ParseUint(msg.Header.Get(directPending), 10, 64)
+	at, err3 := time.Parse(time.RFC3339Nano, msg.Header.Get(directTime))
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return eventlog.Stored{}, 0, fmt.Errorf("%w: the headers of a direct answer of %s: %w", eventlog.ErrDamaged, s.name, err)
 	}
-	return events, next, nil
+	e, err = readEvent(msg.Header.Get(directSubject), msg.Header, msg.Data, s.at(sequence), at)
+	return e, pending, err
 }

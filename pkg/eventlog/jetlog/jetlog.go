@@ -1,18 +1,20 @@
 // Package jetlog keeps the event log in NATS JetStream: one stream per epoch,
 // one subject per game, one message per event.
+//
+// [StartEmbedded] runs a server in this process, [Connect] connects to one that
+// runs elsewhere, and [New] makes a log of either connection. README.md in the
+// folder above tells what is promised and how.
 package jetlog
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,30 +23,19 @@ import (
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 )
 
-// Headers of a stored event. They are for tools that read the log; all but the
-// event id and the version stand in the record too.
+// Headers of a stored event. They are for tools that read the log; all of them
+// stand in the record too.
 const (
-	headerEventID   = "Sc-Event-Id"
-	headerVersion   = "Sc-Version"
-	headerType      = "Sc-Type"
-	headerRequestID = "Sc-Request-Id"
-	headerSchema    = "Sc-Schema"
+	headerEventID     = "Sc-Event-Id"
+	headerVersion     = "Sc-Version"
+	headerType        = "Sc-Type"
+	headerRequestID   = "Sc-Request-Id"
+	headerSchema      = "Sc-Schema"
+	headerContentType = "Content-Type"
 )
 
-// schema is the version of what is stored: subjects, headers, records.
-const schema = "1"
-
-// Metadata keys of a stream.
-const (
-	metadataSchema      = "scoundrel.schema"
-	metadataIncarnation = "scoundrel.incarnation"
-)
-
-// maxMessageBytes bounds headers and payload of one event.
-const maxMessageBytes = 64 << 10
-
-// ErrDrift: a stream is there, but not as this program needs it.
-var ErrDrift = errors.New("the stream's configuration is not as it must be")
+// contentType is that of every record.
+const contentType = "application/x-protobuf"
 
 // Config is how a log uses JetStream. Zero values give the defaults.
 type Config struct {
@@ -67,15 +58,24 @@ type Log struct {
 	conn conn
 	js   jetstream.JetStream
 
-	mu           sync.Mutex
-	incarnations map[string]string // by stream, of those seen to be as they must
+	mu      sync.Mutex
+	streams map[string]*stream // those that were seen to be as they must
+	newest  string             // the last name among those ever seen
 }
 
-// conn is what the log sends its own requests through; tests put faults in.
-type conn interface {
-	publish(ctx context.Context, msg *nats.Msg) (*nats.Msg, error)
-	request(ctx context.Context, subject string, data []byte) (*nats.Msg, error)
-	requestMany(ctx context.Context, subject string, data []byte, yield func(*nats.Msg) (more bool, err error)) error
+// stream is a stream that was seen to be as it must.
+type stream struct {
+	name        string
+	incarnation string
+	replicas    int
+	// acknowledged is the highest sequence that an append has returned. A lower
+	// one for a later append means that this is not the same stream any more.
+	acknowledged atomic.Uint64
+}
+
+// at returns a position in the stream.
+func (s *stream) at(sequence uint64) eventlog.Position {
+	return eventlog.Position{Stream: s.name, Incarnation: s.incarnation, Sequence: sequence}
 }
 
 // New returns a log over a connection, which stays the caller's. It does not
@@ -85,246 +85,140 @@ func New(nc *nats.Conn, cfg Config) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use JetStream: %w", err)
 	}
-	for _, d := range []struct {
-		v *time.Duration
-		d time.Duration
-	}{{&cfg.AppendTimeout, 5 * time.Second}, {&cfg.AttemptTimeout, 2 * time.Second}, {&cfg.ReadTimeout, 5 * time.Second}} {
-		if *d.v == 0 {
-			*d.v = d.d
-		}
+	if cfg.Replicas == 0 {
+		cfg.Replicas = 1
 	}
-	cfg.Replicas = max(cfg.Replicas, 1)
 	if cfg.MaxBytes == 0 {
 		cfg.MaxBytes = -1
 	}
-	return &Log{cfg: cfg, conn: natsConn{nc}, js: js, incarnations: map[string]string{}}, nil
+	if cfg.AppendTimeout == 0 {
+		cfg.AppendTimeout = 5 * time.Second
+	}
+	if cfg.AttemptTimeout == 0 {
+		cfg.AttemptTimeout = 2 * time.Second
+	}
+	if cfg.ReadTimeout == 0 {
+		cfg.ReadTimeout = 5 * time.Second
+	}
+	return &Log{cfg: cfg, conn: natsConn{nc}, js: js, streams: map[string]*stream{}}, nil
 }
 
-// streamConfig is how the stream of an epoch must be.
-func (l *Log) streamConfig(epoch eventlog.Epoch) jetstream.StreamConfig {
-	subjects := eventlog.SubjectPrefix + string(epoch) + ".*.*"
-	return jetstream.StreamConfig{
-		Name:       epoch.Stream(),
-		Subjects:   []string{subjects},
-		Storage:    jetstream.FileStorage,
-		Replicas:   l.cfg.Replicas,
-		Retention:  jetstream.LimitsPolicy,
-		Discard:    jetstream.DiscardNew,
-		MaxBytes:   l.cfg.MaxBytes,
-		MaxMsgSize: maxMessageBytes,
-		// Never an age: it would eat the head of a long game.
-		MaxAge:      0,
-		Duplicates:  2 * time.Minute,
-		AllowDirect: true,
-		DenyDelete:  true,
-		DenyPurge:   true,
-		RePublish: &jetstream.RePublish{
-			Source:      subjects,
-			Destination: "scoundrel.live.v1." + string(epoch) + ".{{wildcard(1)}}.{{wildcard(2)}}",
-		},
-	}
-}
-
-// Provision implements eventlog.Log. A stream that is not as it must be is
-// ErrDrift. Any number of instances may provision at once.
-func (l *Log) Provision(ctx context.Context, epoch eventlog.Epoch) error {
-	var id [16]byte
-	rand.Read(id[:])
-	cfg := l.streamConfig(epoch)
-	cfg.Metadata = map[string]string{metadataSchema: schema, metadataIncarnation: hex.EncodeToString(id[:])}
-	_, err := l.incarnation(ctx, cfg.Name)
-	if !errors.Is(err, eventlog.ErrNotFound) {
-		return err
-	}
-	// Not an update: that would change a stream which another instance has just
-	// created. Whoever comes second is told that the name is in use.
-	_, err = l.js.CreateStream(ctx, cfg)
-	if err != nil && !isCode(err, jetstream.JSErrCodeStreamNameInUse) {
-		return fmt.Errorf("%w: create stream %s: %w", eventlog.ErrUnavailable, cfg.Name, err)
-	}
-	_, err = l.incarnation(ctx, cfg.Name)
-	return err
-}
-
-// incarnation returns that of a stream, which it checks when it first meets it.
-func (l *Log) incarnation(ctx context.Context, stream string) (string, error) {
+// stream returns a stream as it was when it was last looked at; the first time
+// it looks.
+func (l *Log) stream(ctx context.Context, name string) (*stream, error) {
 	l.mu.Lock()
-	known := l.incarnations[stream]
+	s := l.streams[name]
 	l.mu.Unlock()
-	if known != "" {
-		return known, nil
+	if s != nil {
+		return s, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.cfg.ReadTimeout)
-	defer cancel()
-	s, err := l.js.Stream(ctx, stream)
-	if err != nil {
-		return "", readError(err, "stream "+stream)
-	}
-	return l.meet(s.CachedInfo())
+	return l.look(ctx, name)
 }
 
-// meet checks a stream's configuration and remembers its incarnation.
-func (l *Log) meet(info *jetstream.StreamInfo) (string, error) {
-	got, epoch := info.Config, eventlog.Epoch(strings.ToLower(strings.TrimPrefix(info.Config.Name, eventlog.StreamPrefix)))
-	want := l.streamConfig(epoch)
-	for _, check := range []struct {
-		field string
-		ok    bool
-	}{
-		{"subjects", slices.Equal(got.Subjects, want.Subjects)},
-		{"storage", got.Storage == want.Storage},
-		{"retention", got.Retention == want.Retention},
-		{"discard", got.Discard == want.Discard},
-		{"max_age", got.MaxAge == 0},
-		{"max_msgs", got.MaxMsgs <= 0 && got.MaxMsgsPerSubject <= 0},
-		{"max_msg_size", got.MaxMsgSize == want.MaxMsgSize},
-		{"allow_direct", got.AllowDirect},
-		{"deny_delete", got.DenyDelete},
-		{"deny_purge", got.DenyPurge},
-		{"no_ack", !got.NoAck},
-		{"republish", got.RePublish != nil && *got.RePublish == *want.RePublish},
-		{"metadata " + metadataSchema, got.Metadata[metadataSchema] == schema},
-		{"metadata " + metadataIncarnation, got.Metadata[metadataIncarnation] != ""},
-	} {
-		if !check.ok {
-			return "", fmt.Errorf("%w: %s of %s", ErrDrift, check.field, got.Name)
-		}
-	}
-	incarnation := got.Metadata[metadataIncarnation]
-	l.mu.Lock()
-	l.incarnations[got.Name] = incarnation
-	l.mu.Unlock()
-	return incarnation, nil
-}
-
-// Streams implements eventlog.Log.
-func (l *Log) Streams(ctx context.Context) ([]eventlog.StreamInfo, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.cfg.ReadTimeout)
-	defer cancel()
-	var list []eventlog.StreamInfo
-	lister := l.js.ListStreams(ctx)
-	for info := range lister.Info() {
-		if !strings.HasPrefix(info.Config.Name, eventlog.StreamPrefix) {
-			continue
-		}
-		incarnation, err := l.meet(info)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, eventlog.StreamInfo{
-			Name: info.Config.Name, Incarnation: incarnation,
-			FirstSequence: max(info.State.FirstSeq, 1), LastSequence: info.State.LastSeq,
-		})
-	}
-	if err := lister.Err(); err != nil {
-		return nil, readError(err, "the streams")
-	}
-	slices.SortFunc(list, func(a, b eventlog.StreamInfo) int { return strings.Compare(a.Name, b.Name) })
-	return list, nil
-}
-
-// Ready implements eventlog.Log: JetStream answers for this account.
-func (l *Log) Ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, l.cfg.ReadTimeout)
-	defer cancel()
-	if _, err := l.js.AccountInfo(ctx); err != nil {
-		return readError(err, "JetStream")
-	}
-	return nil
-}
-
-// Load implements eventlog.Log.
-func (l *Log) Load(ctx context.Context, game eventlog.GameID) (eventlog.Stored, error) {
-	return l.leaderGet(ctx, game.Epoch().Stream(), map[string]any{"last_by_subj": game.Subject()})
-}
-
-// Event implements eventlog.Log.
-func (l *Log) Event(ctx context.Context, stream string, sequence uint64) (eventlog.Stored, error) {
-	if sequence == 0 {
-		return eventlog.Stored{}, fmt.Errorf("%w: %s sequence 0", eventlog.ErrNotFound, stream)
-	}
-	return l.leaderGet(ctx, stream, map[string]any{"seq": sequence})
-}
-
-// leaderGet reads one message through the stream's leader. The client library
-// would ask any replica, since the stream allows that, and a replica may not
-// know of what was acknowledged a moment ago.
-func (l *Log) leaderGet(ctx context.Context, stream string, query map[string]any) (eventlog.Stored, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.cfg.ReadTimeout)
-	defer cancel()
-	incarnation, err := l.incarnation(ctx, stream)
-	if err != nil {
-		return eventlog.Stored{}, err
-	}
-	data, err := json.Marshal(query)
-	if err != nil {
-		return eventlog.Stored{}, fmt.Errorf("encode a read: %w", err)
-	}
-	msg, err := l.conn.request(ctx, "$JS.API.STREAM.MSG.GET."+stream, data)
-	if err != nil {
-		return eventlog.Stored{}, readError(err, "stream "+stream)
+// look asks the leader of a stream how the stream is, and remembers it.
+func (l *Log) look(ctx context.Context, name string) (*stream, error) {
+	if _, ok := eventlog.StreamEpoch(name); !ok {
+		return nil, fmt.Errorf("%w: stream %q is not one of games", eventlog.ErrNotFound, name)
 	}
 	var res struct {
-		Error   *jetstream.APIError
-		Message *struct {
-			Subject string
-			Seq     uint64
-			Hdrs    []byte
-			Data    []byte
-			Time    time.Time
+		apiAnswer
+		jetstream.StreamInfo
+	}
+	if err := l.call(ctx, "STREAM.INFO."+name, nil, &res); err != nil {
+		if errors.Is(err, eventlog.ErrNotFound) {
+			l.forget(name)
 		}
+		return nil, err
 	}
-	if err := json.Unmarshal(msg.Data, &res); err != nil {
-		return eventlog.Stored{}, fmt.Errorf("%w: an answer of %s: %w", eventlog.ErrDamaged, stream, err)
+	if res.Cluster != nil && res.Cluster.Leader == "" {
+		return nil, fmt.Errorf("%w: stream %s has no leader", eventlog.ErrUnavailable, name)
 	}
-	if res.Error != nil {
-		return eventlog.Stored{}, readError(res.Error, "stream "+stream)
-	}
-	if res.Message == nil {
-		return eventlog.Stored{}, fmt.Errorf("%w: an empty answer of %s", eventlog.ErrDamaged, stream)
-	}
-	header, err := nats.DecodeHeadersMsg(res.Message.Hdrs)
-	if err != nil {
-		return eventlog.Stored{}, fmt.Errorf("%w: headers of %s sequence %d: %w", eventlog.ErrDamaged, stream, res.Message.Seq, err)
-	}
-	p := eventlog.Position{Stream: stream, Incarnation: incarnation, Sequence: res.Message.Seq}
-	return storedEvent(res.Message.Subject, header, res.Message.Data, p, res.Message.Time)
+	return l.meet(&res.Config)
 }
 
-// storedEvent reads a message of the log.
-func storedEvent(subject string, header nats.Header, data []byte, p eventlog.Position, at time.Time) (eventlog.Stored, error) {
-	game, err := eventlog.ParseGameID(strings.ReplaceAll(strings.TrimPrefix(subject, eventlog.SubjectPrefix), ".", "-"))
+// meet checks the configuration of a stream and remembers the stream.
+func (l *Log) meet(cfg *jetstream.StreamConfig) (*stream, error) {
+	if err := l.check(cfg); err != nil {
+		l.forget(cfg.Name)
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.streams[cfg.Name]
+	if incarnation := cfg.Metadata[metadataIncarnation]; s == nil || s.incarnation != incarnation {
+		s = &stream{name: cfg.Name, incarnation: incarnation, replicas: cfg.Replicas}
+		l.streams[cfg.Name] = s
+	}
+	l.newest = max(l.newest, cfg.Name)
+	return s, nil
+}
+
+// forget makes the next use of a stream look at it anew.
+func (l *Log) forget(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.streams, name)
+}
+
+// apiAnswer is what every answer of the JetStream API may hold.
+type apiAnswer struct {
+	Error *jetstream.APIError `json:"error"`
+}
+
+func (a *apiAnswer) failure() *jetstream.APIError { return a.Error }
+
+// call sends a request to the JetStream API, within the time of a read, and
+// decodes the answer into res. The client library has calls for this; they ask
+// any replica where ours must ask the leader, and hide what a list lacks.
+func (l *Log) call(ctx context.Context, subject string, req any, res interface{ failure() *jetstream.APIError }) error {
+	ctx, cancel := context.WithTimeout(ctx, l.cfg.ReadTimeout)
+	defer cancel()
+	var data []byte
+	if req != nil {
+		var err error
+		if data, err = json.Marshal(req); err != nil {
+			return fmt.Errorf("encode a request to %s: %w", subject, err)
+		}
+	}
+	msg, err := l.conn.request(ctx, "$JS.API."+subject, data)
 	if err != nil {
-		return eventlog.Stored{}, fmt.Errorf("%w: subject %s at %s sequence %d: %w", eventlog.ErrDamaged, subject, p.Stream, p.Sequence, err)
+		return fmt.Errorf("%w: %s: %w", eventlog.ErrUnavailable, subject, err)
+	}
+	if err := json.Unmarshal(msg.Data, res); err != nil {
+		return fmt.Errorf("%w: the answer of %s: %w", eventlog.ErrDamaged, subject, err)
+	}
+	failure := res.failure()
+	if failure == nil {
+		return nil
+	}
+	switch failure.ErrorCode {
+	case jetstream.JSErrCodeMessageNotFound, jetstream.JSErrCodeStreamNotFound:
+		return fmt.Errorf("%w: %s: %w", eventlog.ErrNotFound, subject, failure)
+	}
+	return fmt.Errorf("%w: %s: %w", eventlog.ErrUnavailable, subject, failure)
+}
+
+// isCode tells whether err is an answer of JetStream with one of these codes.
+func isCode(err error, codes ...jetstream.ErrorCode) bool {
+	failure, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && slices.Contains(codes, failure.ErrorCode)
+}
+
+// readEvent makes an event of a stored message.
+func readEvent(subject string, header nats.Header, data []byte, at eventlog.Position, stored time.Time) (eventlog.Stored, error) {
+	game, err := eventlog.ParseSubject(subject)
+	if err != nil {
+		return eventlog.Stored{}, fmt.Errorf("%w: subject %q at %s sequence %d: %w", eventlog.ErrDamaged, subject, at.Stream, at.Sequence, err)
 	}
 	version, err := strconv.ParseUint(header.Get(headerVersion), 10, 64)
 	if err != nil || version == 0 || header.Get(headerEventID) == "" {
-		return eventlog.Stored{}, fmt.Errorf("%w: no event id or version at %s sequence %d", eventlog.ErrDamaged, p.Stream, p.Sequence)
+		return eventlog.Stored{}, fmt.Errorf("%w: no event id or version at %s sequence %d", eventlog.ErrDamaged, at.Stream, at.Sequence)
 	}
 	return eventlog.Stored{
 		Event: eventlog.Event{
 			ID: header.Get(headerEventID), Version: version, Type: header.Get(headerType),
 			RequestID: header.Get(headerRequestID), Data: data,
 		},
-		Game: game, Position: p, StoredAt: at,
+		Game: game, Position: at, StoredAt: stored,
 	}, nil
-}
-
-// readError maps an error of a read.
-func readError(err error, what string) error {
-	switch {
-	case isCode(err, jetstream.JSErrCodeMessageNotFound), isCode(err, jetstream.JSErrCodeStreamNotFound),
-		errors.Is(err, jetstream.ErrMsgNotFound), errors.Is(err, jetstream.ErrStreamNotFound):
-		return fmt.Errorf("%w: %s", eventlog.ErrNotFound, what)
-	}
-	return fmt.Errorf("%w: %s: %w", eventlog.ErrUnavailable, what, err)
-}
-
-// isCode tells whether err is an answer of JetStream with that code.
-func isCode(err error, code jetstream.ErrorCode) bool {
-	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
-		return api.ErrorCode == code
-	}
-	js, ok := errors.AsType[jetstream.JetStreamError](err)
-	return ok && js.APIError() != nil && js.APIError().ErrorCode == code
 }

@@ -1,5 +1,6 @@
 // Package memlog is an event log in memory, for tests: it keeps the promises of
-// eventlog.Log, but for durability.
+// eventlog.Log, but for durability. It is also the shortest way to read what
+// those promises are.
 package memlog
 
 import (
@@ -8,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -35,16 +37,17 @@ type stream struct {
 // Option changes a log.
 type Option func(*Log)
 
-// MaxEventBytes makes Append answer ErrTooLarge to larger events.
+// MaxEventBytes makes Append answer ErrTooLarge to events of more bytes; 64 KiB
+// without it.
 func MaxEventBytes(n int) Option { return func(l *Log) { l.maxEvent = n } }
 
 // MaxStreamBytes makes Append answer ErrFull when a stream's events would take
-// more.
+// more bytes; there is no limit without it.
 func MaxStreamBytes(n int) Option { return func(l *Log) { l.maxStream = n } }
 
 // New returns an empty log.
 func New(options ...Option) *Log {
-	l := &Log{maxEvent: 64 << 10, maxStream: 1 << 40, streams: map[string]*stream{}, grown: make(chan struct{})}
+	l := &Log{maxEvent: 64 << 10, maxStream: math.MaxInt, streams: map[string]*stream{}, grown: make(chan struct{})}
 	for _, o := range options {
 		o(l)
 	}
@@ -78,8 +81,9 @@ func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.R
 	if s == nil {
 		return eventlog.Position{}, fmt.Errorf("%w: stream %s", eventlog.ErrNotFound, name)
 	}
-	if len(e.Data) > l.maxEvent {
-		return eventlog.Position{}, fmt.Errorf("%w: %d bytes", eventlog.ErrTooLarge, len(e.Data))
+	size := len(e.Data) + len(e.ID) + len(e.Type) + len(e.RequestID)
+	if size > l.maxEvent {
+		return eventlog.Position{}, fmt.Errorf("%w: %d bytes", eventlog.ErrTooLarge, size)
 	}
 	var last eventlog.Revision
 	if i, ok := s.last[game]; ok {
@@ -87,21 +91,17 @@ func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.R
 	}
 	if last != after {
 		// The event itself may be what follows: then it is stored already.
-		for _, old := range s.events[min(int(after), len(s.events)):] {
-			if old.Game != game {
-				continue
-			}
-			if old.ID == e.ID {
-				return old.Position, nil
-			}
-			break
+		rest := s.events[min(uint64(after), uint64(len(s.events))):]
+		next := slices.IndexFunc(rest, func(old eventlog.Stored) bool { return old.Game == game })
+		if next >= 0 && rest[next].ID == e.ID {
+			return rest[next].Position, nil
 		}
 		return eventlog.Position{}, fmt.Errorf("%w: game %s is at revision %d, not %d", eventlog.ErrConflict, game, last, after)
 	}
-	if s.bytes += len(e.Data); s.bytes > l.maxStream {
-		s.bytes -= len(e.Data)
+	if s.bytes+size > l.maxStream {
 		return eventlog.Position{}, fmt.Errorf("%w: stream %s", eventlog.ErrFull, name)
 	}
+	s.bytes += size
 	e.Data = slices.Clone(e.Data)
 	p := eventlog.Position{Stream: name, Incarnation: s.incarnation, Sequence: uint64(len(s.events) + 1)}
 	s.last[game] = len(s.events)
@@ -120,7 +120,7 @@ func (l *Log) Load(ctx context.Context, game eventlog.GameID) (eventlog.Stored, 
 	defer l.mu.Unlock()
 	if s := l.streams[game.Epoch().Stream()]; s != nil {
 		if i, ok := s.last[game]; ok {
-			return s.events[i], nil
+			return read(s.events[i]), nil
 		}
 	}
 	return eventlog.Stored{}, fmt.Errorf("%w: game %s", eventlog.ErrNotFound, game)
@@ -133,9 +133,13 @@ func (l *Log) History(ctx context.Context, game eventlog.GameID, from uint64) it
 			yield(eventlog.Stored{}, err)
 			return
 		}
-		events, _ := l.since(game.Epoch().Stream(), 1)
+		events, grown := l.since(game.Epoch().Stream(), 1)
+		if grown == nil {
+			yield(eventlog.Stored{}, fmt.Errorf("%w: stream %s", eventlog.ErrNotFound, game.Epoch().Stream()))
+			return
+		}
 		for _, e := range events {
-			if e.Game == game && e.Version >= from && !yield(e, nil) {
+			if e.Game == game && e.Version >= from && !yield(read(e), nil) {
 				return
 			}
 		}
@@ -166,7 +170,7 @@ func (l *Log) Event(ctx context.Context, stream string, sequence uint64) (eventl
 	if sequence == 0 || len(events) == 0 {
 		return eventlog.Stored{}, fmt.Errorf("%w: %s sequence %d", eventlog.ErrNotFound, stream, sequence)
 	}
-	return events[0], nil
+	return read(events[0]), nil
 }
 
 // Tail implements eventlog.Log.
@@ -179,7 +183,7 @@ func (l *Log) Tail(ctx context.Context, stream string, from uint64) iter.Seq2[ev
 				return
 			}
 			for _, e := range events {
-				if ctx.Err() != nil || !yield(e, nil) {
+				if ctx.Err() != nil || !yield(read(e), nil) {
 					return
 				}
 				next++
@@ -209,6 +213,12 @@ func (l *Log) since(name string, from uint64) ([]eventlog.Stored, <-chan struct{
 	}
 	// Events are never changed, so the slice may be read without the lock.
 	return s.events[min(max(from, 1)-1, uint64(len(s.events))):], l.grown
+}
+
+// read returns a copy of an event, which the caller may do with as it likes.
+func read(e eventlog.Stored) eventlog.Stored {
+	e.Data = slices.Clone(e.Data)
+	return e
 }
 
 // alive makes a context that has ended look as it does over a network.

@@ -10,22 +10,25 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	eventlogtest.Run(t, func(testing.TB) eventlog.Log { return memlog.New() })
+	eventlogtest.Run(t, func(_ testing.TB, maxBytes int64) eventlog.Log {
+		if maxBytes == 0 {
+			return memlog.New()
+		}
+		return memlog.New(memlog.MaxStreamBytes(int(maxBytes)))
+	})
 }
 
-func TestLimits(t *testing.T) {
+func TestMaxEventBytes(t *testing.T) {
 	game := eventlogtest.Game("a")
 	e := eventlogtest.Event(game, 1)
-	for want, option := range map[error]memlog.Option{
-		eventlog.ErrFull:     memlog.MaxStreamBytes(len(e.Data) - 1),
-		eventlog.ErrTooLarge: memlog.MaxEventBytes(len(e.Data) - 1),
-	} {
-		l := memlog.New(option)
+	size := len(e.Data) + len(e.ID) + len(e.Type) + len(e.RequestID)
+	for limit, want := range map[int]error{size: nil, size - 1: eventlog.ErrTooLarge} {
+		l := memlog.New(memlog.MaxEventBytes(limit))
 		if err := l.Provision(t.Context(), game.Epoch()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := l.Append(t.Context(), game, 0, e); !errors.Is(err, want) {
-			t.Errorf("want %v, got %v", want, err)
+			t.Errorf("%d bytes where %d are the limit: %v, want %v", size, limit, err, want)
 		}
 	}
 }

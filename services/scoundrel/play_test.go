@@ -1,0 +1,96 @@
+package scoundrel
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
+)
+
+// TestPlayGoesOnAfterAnInterrupt stops `play` while it waits for a choice. It
+// must not wait any longer, and what it says must lead back into the game.
+func TestPlayGoesOnAfterAnInterrupt(t *testing.T) {
+	p := serve(t, t.TempDir())
+	program, err := buildProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "play", "--addr", p.addr, "--player", "eve")
+	stdin, err := cmd.StdinPipe() // open and silent to the end, like a person who thinks
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewReader(stdout)
+	if _, err := out.ReadString('>'); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("interrupted: %v", err)
+	}
+	_ = stdin.Close() // Wait has closed it
+	resume := regexp.MustCompile(`scoundrel (play --game (\S+) .*)\n`).FindSubmatch(rest)
+	if resume == nil {
+		t.Fatalf("it said %q", rest)
+	}
+
+	game := must[*gamev1.GetGameResponse](t)(p.GetGame(as(t.Context(), "eve", "human"), &gamev1.GetGameRequest{GameId: string(resume[2])})).GetGame()
+	if game.GetStatus() != gamev1.GameStatus_GAME_STATUS_ACTIVE || game.GetVersion() != 1 {
+		t.Errorf("the game is %v", game)
+	}
+	args := strings.Fields(string(resume[1]))
+	if said, errs, code := run(t, "q\n", args...); code != 0 || !strings.Contains(said, "No score") {
+		t.Errorf("%v: status %d, %s, %s", args, code, said, errs)
+	}
+}
+
+// TestPlayTellsWhoseGameItIs opens another player's game.
+func TestPlayTellsWhoseGameItIs(t *testing.T) {
+	p := serve(t, t.TempDir())
+	id := must[*gamev1.StartGameResponse](t)(p.StartGame(as(t.Context(), "ada", "human"), &gamev1.StartGameRequest{})).GetGame().GetGameId()
+	out, errs, code := run(t, "1\n", "play", "--addr", p.addr, "--player", "eve", "--game", id)
+	if code != 1 || out != "" || errs != "scoundrel: game "+id+" is that of ada; name yourself with --player\n" {
+		t.Errorf("status %d, %q, %q", code, out, errs)
+	}
+}
+
+// TestMovesSayWhatTheyDo shows what a player reads before choosing.
+func TestMovesSayWhatTheyDo(t *testing.T) {
+	limit := uint32(6)
+	for want, text := range map[string]string{
+		"no weapon": describeWeapon(nil),
+		"weapon 5D": describeWeapon(&gamev1.Weapon{Card: "5D", Power: 5}),
+		"weapon 5D with JC 6C on it, hits monsters up to 6": describeWeapon(&gamev1.Weapon{Card: "5D", Power: 5, Kills: []string{"JC", "6C"}, Limit: &limit}),
+		"avoid the room": describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "AVOID"), HealthAfter: 9}),
+		"fight with bare hands: KS - LETHAL, this kills you": describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "FIGHT_BARE_HANDED KS"), HealthAfter: -4, Lethal: true}),
+		"fight with the weapon: JC - health 3":               describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "FIGHT_WITH_WEAPON JC"), HealthAfter: 3}),
+		"drink 4H - wasted, it does not heal":                describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "DRINK 4H"), HealthAfter: 9, WastesPotion: true}),
+		"equip 7D - discards 5D JC":                          describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "EQUIP 7D"), HealthAfter: 9, Discards: []string{"5D", "JC"}}),
+	} {
+		if text != want {
+			t.Errorf("it says %q, want %q", text, want)
+		}
+	}
+}
