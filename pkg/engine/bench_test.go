@@ -44,7 +44,7 @@ func BenchmarkRandomGames(b *testing.B) {
 func BenchmarkFold(b *testing.B) {
 	random := rand.New(rand.NewPCG(3, 4))
 	fresh := newGame(b, preset(b, "classic"), randomSeed(random))
-	facts, _ := playRandomly(b, fresh, random)
+	facts := playRandomly(b, fresh, random)
 	b.ReportAllocs()
 	for b.Loop() {
 		s := fresh

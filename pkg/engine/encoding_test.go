@@ -46,7 +46,7 @@ func FuzzDecodeState(f *testing.F) {
 
 // Every change of one byte is refused, or leads to another sound state.
 func TestDecodeChangedBytes(t *testing.T) {
-	playedFacts(t, func(fresh State, facts []Fact, final State) {
+	playedFacts(t, func(fresh State, facts []Fact, _ State) {
 		if fresh.seed[0]%16 != 0 {
 			return
 		}

@@ -89,8 +89,7 @@ func ExampleIllegalMoveError() {
 	for _, text := range []string{"EQUIP 5D", "FIGHT_WITH_WEAPON 6C", "FIGHT_WITH_WEAPON QS"} {
 		m, _ := engine.ParseMove(text)
 		facts, err := s.Decide(m, nil)
-		var illegal *engine.IllegalMoveError
-		if errors.As(err, &illegal) {
+		if illegal, ok := errors.AsType[*engine.IllegalMoveError](err); ok {
 			fmt.Println(illegal.Reason, illegal.Limit)
 			fmt.Println(err)
 		}

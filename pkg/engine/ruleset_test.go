@@ -139,7 +139,7 @@ func TestOptionsAndPresets(t *testing.T) {
 // plainShuffle is the specification's shuffle once more, written as simply as possible.
 func plainShuffle(deck []string, seed []byte) []string {
 	var stream []byte
-	for counter := byte(0); counter < 20; counter++ {
+	for counter := range byte(20) {
 		block := sha256.Sum256(append(slices.Clone(seed), 0, 0, 0, 0, 0, 0, 0, counter))
 		stream = append(stream, block[:]...)
 	}

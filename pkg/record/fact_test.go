@@ -16,7 +16,7 @@ import (
 // move each time, and takes each fact through its stored bytes.
 func TestFactsSurviveStorage(t *testing.T) {
 	for _, preset := range engine.Presets() {
-		for seed := byte(0); seed < 50; seed++ {
+		for seed := range byte(50) {
 			s, err := engine.NewGame(preset.Rules, engine.Seed{seed})
 			if err != nil {
 				t.Fatal(err)

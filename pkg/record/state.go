@@ -3,6 +3,7 @@ package record
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -38,7 +39,7 @@ func (s GameState) Remember(requestID string) GameState {
 	h := requestHash(requestID)
 	// The full slice expression makes append copy: two successors of one state
 	// must not share the array.
-	s.requestIDs = append(s.requestIDs[:len(s.requestIDs):len(s.requestIDs)], h[:]...)
+	s.requestIDs = append(slices.Clip(s.requestIDs), h[:]...)
 	return s
 }
 

@@ -185,6 +185,9 @@ func TestPanicEndsOnlyItsCall(t *testing.T) {
 		if stack, _ := last["stack"].(string); last["method"] != way.method || !strings.Contains(stack, "TestPanicEndsOnlyItsCall") {
 			t.Errorf("logged %v", last)
 		}
+		if line := lastCall(t, w); line["method"] != way.method || line["player"] != "ann" || line["code"] != "Internal" {
+			t.Errorf("logged %v", line)
+		}
 		broken = false
 		if err := way.call(as(t, "x-player-id", "ann"), w.conn, valid()); err != nil {
 			t.Errorf("after the panic: %v", err)
@@ -338,7 +341,9 @@ func TestCallsThatTheirCallerLeftAreNoFaults(t *testing.T) {
 		}
 	}
 	w.stop()
-	<-w.done // Every call is logged now.
+	if err := <-w.done; err != nil { // Every call is logged now.
+		t.Error(err)
+	}
 	calls := w.log.lines(t, "call")
 	if len(calls) != len(ways) {
 		t.Fatalf("%d calls are logged", len(calls))

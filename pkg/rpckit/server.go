@@ -104,8 +104,6 @@ func New(cfg Config) (*Server, error) {
 				Time: time.Minute, Timeout: 20 * time.Second,
 			}),
 			grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-			// What Run's caller closes next may still be in use by a handler.
-			grpc.WaitForHandlers(true),
 		),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -187,6 +185,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		s.drain()
 		cut := time.AfterFunc(s.cfg.DrainTimeout, s.grpc.Stop)
 		defer cut.Stop()
+		// Also waits for the methods that were cut off: what Run's caller closes
+		// next may be in use until they return.
 		s.grpc.GracefulStop()
 	})
 	err := s.grpc.Serve(listener)

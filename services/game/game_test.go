@@ -79,7 +79,7 @@ func TestAGameFromStartToEnd(t *testing.T) {
 func TestPreviewsComeTrue(t *testing.T) {
 	w := newWorld()
 	c := w.serve(t)
-	for seed := byte(0); seed < 20; seed++ {
+	for seed := range byte(20) {
 		s := engine.Seed{seed, 9}
 		g := start(t, c, "ada", &gamev1.StartGameRequest{Mode: seeded, Seed: s[:]})
 		for n := 0; g.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE; n++ {

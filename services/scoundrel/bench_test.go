@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -109,6 +110,9 @@ func BenchmarkServeToReady(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		serve(b, b.TempDir())
+		p := serve(b, b.TempDir())
+		b.StopTimer()
+		_ = p.end(b, os.Kill) // so that only one runs at a time; killed is how it ends
+		b.StartTimer()
 	}
 }

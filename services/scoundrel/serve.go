@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -209,8 +210,8 @@ func (s *Server) onClose(f func() error) { s.closers = append(s.closers, f) }
 // close closes what is open, the last first.
 func (s *Server) close() error {
 	var errs []error
-	for i := len(s.closers) - 1; i >= 0; i-- {
-		errs = append(errs, s.closers[i]())
+	for _, f := range slices.Backward(s.closers) {
+		errs = append(errs, f())
 	}
 	s.closers = nil
 	return errors.Join(errs...)

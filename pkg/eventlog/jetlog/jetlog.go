@@ -131,10 +131,13 @@ func (l *Log) look(ctx context.Context, name string) (*stream, error) {
 		return nil, err
 	}
 	if res.Cluster != nil && res.Cluster.Leader == "" {
-		return nil, fmt.Errorf("%w: stream %s has no leader", eventlog.ErrUnavailable, name)
+		return nil, fmt.Errorf("%w: stream %s: %w", eventlog.ErrUnavailable, name, errNoLeader)
 	}
 	return l.meet(&res.Config)
 }
+
+// errNoLeader is the error of a replicated stream that elects its leader.
+var errNoLeader = errors.New("no leader")
 
 // meet checks the configuration of a stream and remembers the stream.
 func (l *Log) meet(cfg *jetstream.StreamConfig) (*stream, error) {

@@ -348,6 +348,38 @@ func TestDamagedStream(t *testing.T) {
 	})
 }
 
+// deliveries is a tail's source that delivers one message, however often it is
+// asked.
+type deliveries struct {
+	jetstream.MessagesContext
+	jetstream.Msg
+	consumer, stream uint64 // sequences
+}
+
+func (d deliveries) Next(...jetstream.NextOpt) (jetstream.Msg, error) { return d, nil }
+
+func (d deliveries) Metadata() (*jetstream.MsgMetadata, error) {
+	return &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Consumer: d.consumer, Stream: d.stream}}, nil
+}
+
+// A delivery that was lost on the way is no hole in the stream: the events are
+// there, and the tail is only to be started again.
+func TestLostDelivery(t *testing.T) {
+	s := &stream{name: epoch.Stream()}
+	for _, test := range []struct {
+		consumer, stream uint64
+		want             error
+	}{
+		{6, 106, eventlog.ErrUnavailable}, // delivery 5 was lost
+		{5, 106, eventlog.ErrDamaged},     // nothing was lost, and sequence 105 is missing
+	} {
+		_, err := s.next(t.Context(), deliveries{consumer: test.consumer, stream: test.stream}, 5, 105)
+		if !errors.Is(err, test.want) {
+			t.Errorf("delivery %d with sequence %d: %v", test.consumer, test.stream, err)
+		}
+	}
+}
+
 // A tail that is stopped leaves nothing waiting in the client; its consumer in
 // the server ends by itself.
 func TestTailStops(t *testing.T) {
@@ -356,7 +388,10 @@ func TestTailStops(t *testing.T) {
 	before := l.js.Conn().NumSubscriptions()
 	for range 3 {
 		ctx, cancel := context.WithCancel(within(t))
-		for range l.Tail(ctx, epoch.Stream(), 1) {
+		for _, err := range l.Tail(ctx, epoch.Stream(), 1) {
+			if err != nil {
+				t.Error(err)
+			}
 			break
 		}
 		cancel()

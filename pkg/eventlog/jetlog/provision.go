@@ -68,31 +68,65 @@ func (l *Log) streamConfig(epoch eventlog.Epoch) jetstream.StreamConfig {
 }
 
 // Provision implements eventlog.Log. ErrDrift where the stream is not as it
-// must be. Any number of instances may provision at once.
+// must be.
 func (l *Log) Provision(ctx context.Context, epoch eventlog.Epoch) error {
-	cfg := l.streamConfig(epoch)
-	if _, ok := eventlog.StreamEpoch(cfg.Name); !ok {
+	if _, ok := eventlog.StreamEpoch(epoch.Stream()); !ok {
 		return fmt.Errorf("provision: %q is not an epoch", epoch)
 	}
-	_, err := l.look(ctx, cfg.Name)
-	if !errors.Is(err, eventlog.ErrNotFound) {
-		return err
+	ctx, cancel := context.WithTimeout(ctx, l.cfg.ReadTimeout)
+	defer cancel()
+	created := false
+	for {
+		err := l.lookBriefly(ctx, epoch.Stream())
+		switch {
+		case errors.Is(err, eventlog.ErrNotFound) && !created:
+			if err := l.create(ctx, epoch); err != nil {
+				return err
+			}
+			created = true
+			continue
+		case errors.Is(err, eventlog.ErrNotFound), errors.Is(err, errNoLeader), errors.Is(err, context.DeadlineExceeded):
+			// A new stream with replicas takes a moment to be there for all, and
+			// may have nobody to answer for it until then.
+		default:
+			return err
+		}
+		if over := l.pause(ctx, provisionPause); over != nil {
+			return fmt.Errorf("%w: provision %s: %s: %w", eventlog.ErrUnavailable, epoch.Stream(), err.Error(), over)
+		}
 	}
+}
+
+// While a stream is being created, these are how long to wait for an answer and
+// then before asking again.
+const (
+	provisionLook  = 250 * time.Millisecond
+	provisionPause = 20 * time.Millisecond
+)
+
+func (l *Log) lookBriefly(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, provisionLook)
+	defer cancel()
+	_, err := l.look(ctx, name)
+	return err
+}
+
+// create creates the stream of an epoch, unless somebody else just did.
+func (l *Log) create(ctx context.Context, epoch eventlog.Epoch) error {
 	// Incarnations differ, so that only one of those who create at once does:
 	// the others are told that the name is in use, and the stream stays as it is.
 	var id [16]byte
 	rand.Read(id[:])
+	cfg := l.streamConfig(epoch)
 	cfg.Metadata = map[string]string{metadataSchema: schema, metadataIncarnation: hex.EncodeToString(id[:])}
-	err = l.call(ctx, "STREAM.CREATE."+cfg.Name, cfg, &apiAnswer{})
+	err := l.call(ctx, "STREAM.CREATE."+cfg.Name, cfg, &apiAnswer{})
 	switch {
 	case err == nil, isCode(err, jetstream.JSErrCodeStreamNameInUse):
+		return nil
 	case isCode(err, codeSubjectsOverlap):
-		return fmt.Errorf("%w: another stream has the subjects of %s: %w", ErrDrift, cfg.Name, err)
-	default:
-		return fmt.Errorf("create stream %s: %w", cfg.Name, err)
+		return fmt.Errorf("%w: another stream has the subjects of %s: %s", ErrDrift, cfg.Name, err.Error())
 	}
-	_, err = l.look(ctx, cfg.Name)
-	return err
+	return fmt.Errorf("create stream %s: %w", cfg.Name, err)
 }
 
 // check compares a stream's configuration with what it must be. What only costs

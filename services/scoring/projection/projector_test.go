@@ -254,7 +254,7 @@ func TestProjectorKilledAnywhere(t *testing.T) {
 				}
 				return r, nil
 			}}
-			store := &faultyStore{Store: w.store, commit: func(steps []projection.Step, commit func() error) error {
+			store := &faultyStore{Store: w.store, commit: func(_ []projection.Step, commit func() error) error {
 				if chance(4) {
 					return die()
 				}

@@ -191,8 +191,7 @@ func storeError(ctx context.Context, what string, err error) error {
 // code returns the primary result code of an error of SQLite, 0 for another
 // error.
 func code(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
 	}
 	return 0
