@@ -65,14 +65,18 @@ check-generate: $(BUF) $(PROTOVALIDATE)
 	.bin/buf generate --output "$$fresh"
 	diff -r pkg/gen "$$fresh/pkg/gen" || { echo "generated code is stale, run make generate"; exit 1; }
 
-# Compares the contracts with those of the main branch: the remote's if there is
-# one, else the local one, which on main itself is the last commit.
+# Compares the contracts with those of the main branch, the remote's if there is
+# one. Where they are the same, as on main itself, it is their last change that
+# is looked at.
 .PHONY: check-breaking
 check-breaking: $(BUF) $(PROTOVALIDATE)
 	@base=$$(git rev-parse --verify --quiet origin/main || git rev-parse --verify --quiet main || true)
 	if [ -z "$$base" ] || ! git cat-file -e "$$base:proto" 2>/dev/null; then
 		echo "no main branch with contracts: nothing to compare with"
 		exit 0
+	fi
+	if git diff --quiet "$$base" -- proto && last=$$(git log -1 --format=%H "$$base" -- proto) && git cat-file -e "$$last^:proto" 2>/dev/null; then
+		base=$$last^
 	fi
 	before=$$(mktemp -d)
 	trap 'rm -rf "$$before"' EXIT

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -69,14 +70,27 @@ func (p *Projector) project(ctx context.Context, stream string) error {
 			}
 		}
 	})
+	stored := at             // the checkpoint in the store
+	var unwritten []Step     // what follows it
+	var due <-chan time.Time // when that has waited long enough
 	for {
-		steps, end := p.batch(ctx, at, reads)
+		steps, end := p.batch(ctx, at, reads, due)
+		unwritten = append(unwritten, steps...)
 		if len(steps) > 0 {
+			at = checkpointAt(steps[len(steps)-1])
+		}
+		wait := len(steps) > 0 && end == nil && len(unwritten) < maxBatch && !slices.ContainsFunc(unwritten, Step.changes)
+		switch {
+		case wait && due == nil:
+			due = time.After(writeDelay)
+		case !wait && len(unwritten) > 0:
 			// What came before a failure is good.
-			if err := p.commit(ctx, at, steps); err != nil {
+			if err := p.commit(ctx, stored, unwritten); err != nil {
 				return err
 			}
-			at = checkpointAt(steps[len(steps)-1])
+			stored, unwritten, due = at, nil, nil
+		}
+		if len(steps) > 0 {
 			p.publish(at)
 			p.report(ctx, stream, nil)
 		}
@@ -89,11 +103,13 @@ func (p *Projector) project(ctx context.Context, stream string) error {
 // resume returns the checkpoint of a stream after making sure that it still
 // names the record it named when it was written.
 func (p *Projector) resume(ctx context.Context, stream string) (Checkpoint, error) {
-	// The database knows better than this process: another one may have led.
-	if err := p.refresh(ctx); err != nil {
+	// The database knows better than this process: another one may have led, and
+	// what this one has read may not be written.
+	all, err := p.refresh(ctx)
+	if err != nil {
 		return Checkpoint{}, err
 	}
-	at, _ := p.Checkpoint(stream)
+	at := all[stream]
 	info, err := p.info(ctx, stream)
 	if err != nil {
 		return Checkpoint{}, err
@@ -136,10 +152,16 @@ func (p *Projector) info(ctx context.Context, stream string) (eventlog.StreamInf
 }
 
 // batch returns what the next records change: those that have arrived, at least
-// one, up to the first that fails, with its error.
-func (p *Projector) batch(ctx context.Context, at Checkpoint, reads <-chan read) ([]Step, error) {
+// one, up to the first that fails, with its error; none if due comes first.
+func (p *Projector) batch(ctx context.Context, at Checkpoint, reads <-chan read, due <-chan time.Time) ([]Step, error) {
 	var steps []Step
-	next, open := <-reads
+	var next read
+	var open bool
+	select {
+	case next, open = <-reads:
+	case <-due:
+		return nil, nil
+	}
 	for open {
 		if next.err != nil {
 			return steps, next.err

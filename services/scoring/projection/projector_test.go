@@ -183,6 +183,41 @@ func TestProjectorAtRestIsImmediate(t *testing.T) {
 	})
 }
 
+// TestPlainRecordsWaitToBeWritten sees records that change no row: known to
+// readers at once, written together a little later or with the next game.
+func TestPlainRecordsWaitToBeWritten(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		commits := 0
+		store := &faultyStore{Store: w.store, commit: func(_ []projection.Step, commit func() error) error {
+			commits++
+			return commit()
+		}}
+		p, _ := w.start(w.log, store, "a")
+		synctest.Wait()
+		var at eventlog.Position
+		for range 10 {
+			g := projectiontest.NewGame("ada", "classic", 0, 0)
+			at = w.append(g.GameID, projectiontest.Event(t, g, 1, false))
+			synctest.Wait()
+			if c, _ := p.Checkpoint(at.Stream); c.Position != at {
+				t.Fatalf("at %+v, not %+v", c.Position, at)
+			}
+		}
+		if commits != 0 {
+			t.Errorf("%d commits for records that change nothing", commits)
+		}
+		time.Sleep(time.Second)
+		stored, err := w.store.Checkpoints(t.Context())
+		must(t, err)
+		if commits != 1 || len(stored) != 1 || stored[0].Position != at {
+			t.Errorf("%d commits, stored %+v", commits, stored)
+		}
+		w.finishMany(1)
+		synctest.Wait()
+		w.check()
+	})
+}
+
 func TestProjectorResumes(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.finishMany(700) // More than a batch.

@@ -44,6 +44,9 @@ type Step struct {
 	Problem string
 }
 
+// changes tells whether the step changes more than the checkpoint.
+func (s Step) changes() bool { return s.Game != nil || s.Problem != "" }
+
 // Parked is a record that could not be applied. Its game is not shown until it
 // has been dealt with.
 type Parked struct {

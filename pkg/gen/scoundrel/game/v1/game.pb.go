@@ -1665,14 +1665,14 @@ const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\fhealth_after\x18\x02 \x01(\x05R\vhealthAfter\x12\x16\n" +
 	"\x06lethal\x18\x03 \x01(\bR\x06lethal\x12\x1a\n" +
 	"\bdiscards\x18\x04 \x03(\tR\bdiscards\x12#\n" +
-	"\rwastes_potion\x18\x05 \x01(\bR\fwastesPotion\"\xfc\x01\n" +
+	"\rwastes_potion\x18\x05 \x01(\bR\fwastesPotion\"\xf9\x01\n" +
 	"\x10StartGameRequest\x12!\n" +
 	"\x06preset\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@H\x00R\x06preset\x127\n" +
 	"\aruleset\x18\x02 \x01(\v2\x1b.scoundrel.rules.v1.RulesetH\x00R\aruleset\x12:\n" +
 	"\x04mode\x18\x03 \x01(\x0e2\x1c.scoundrel.event.v1.GameModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12\x12\n" +
-	"\x04seed\x18\x04 \x01(\fR\x04seed\x123\n" +
+	"\x04seed\x18\x04 \x01(\fR\x04seed\x120\n" +
 	"\n" +
-	"request_id\x18\x05 \x01(\tB\x14\xbaH\x11r\x0f2\r^[!-~]{0,64}$R\trequestIdB\a\n" +
+	"request_id\x18\x05 \x01(\tB\x11\xbaH\x0er\f\x18@2\b^[!-~]*$R\trequestIdB\a\n" +
 	"\x05rules\"\x9d\x01\n" +
 	"\x11StartGameResponse\x12+\n" +
 	"\x04game\x18\x01 \x01(\v2\x17.scoundrel.game.v1.GameR\x04game\x12.\n" +
@@ -1684,22 +1684,22 @@ const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"at_version\x18\x02 \x01(\x04R\tatVersion\"k\n" +
 	"\x0fGetGameResponse\x12+\n" +
 	"\x04game\x18\x01 \x01(\v2\x17.scoundrel.game.v1.GameR\x04game\x12+\n" +
-	"\x11consistency_token\x18\x02 \x01(\tR\x10consistencyToken\"\xc9\x01\n" +
+	"\x11consistency_token\x18\x02 \x01(\tR\x10consistencyToken\"\xc6\x01\n" +
 	"\x0fPlayMoveRequest\x12 \n" +
 	"\agame_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06gameId\x124\n" +
 	"\x04move\x18\x02 \x01(\v2\x18.scoundrel.rules.v1.MoveB\x06\xbaH\x03\xc8\x01\x01R\x04move\x12)\n" +
-	"\x10expected_version\x18\x03 \x01(\x04R\x0fexpectedVersion\x123\n" +
+	"\x10expected_version\x18\x03 \x01(\x04R\x0fexpectedVersion\x120\n" +
 	"\n" +
-	"request_id\x18\x04 \x01(\tB\x14\xbaH\x11r\x0f2\r^[!-~]{0,64}$R\trequestId\"\x9c\x01\n" +
+	"request_id\x18\x04 \x01(\tB\x11\xbaH\x0er\f\x18@2\b^[!-~]*$R\trequestId\"\x9c\x01\n" +
 	"\x10PlayMoveResponse\x12+\n" +
 	"\x04game\x18\x01 \x01(\v2\x17.scoundrel.game.v1.GameR\x04game\x12.\n" +
 	"\x05facts\x18\x02 \x03(\v2\x18.scoundrel.event.v1.FactR\x05facts\x12+\n" +
-	"\x11consistency_token\x18\x03 \x01(\tR\x10consistencyToken\"\x95\x01\n" +
+	"\x11consistency_token\x18\x03 \x01(\tR\x10consistencyToken\"\x92\x01\n" +
 	"\x11ResignGameRequest\x12 \n" +
 	"\agame_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06gameId\x12)\n" +
-	"\x10expected_version\x18\x02 \x01(\x04R\x0fexpectedVersion\x123\n" +
+	"\x10expected_version\x18\x02 \x01(\x04R\x0fexpectedVersion\x120\n" +
 	"\n" +
-	"request_id\x18\x03 \x01(\tB\x14\xbaH\x11r\x0f2\r^[!-~]{0,64}$R\trequestId\"\x9e\x01\n" +
+	"request_id\x18\x03 \x01(\tB\x11\xbaH\x0er\f\x18@2\b^[!-~]*$R\trequestId\"\x9e\x01\n" +
 	"\x12ResignGameResponse\x12+\n" +
 	"\x04game\x18\x01 \x01(\v2\x17.scoundrel.game.v1.GameR\x04game\x12.\n" +
 	"\x05facts\x18\x02 \x03(\v2\x18.scoundrel.event.v1.FactR\x05facts\x12+\n" +
