@@ -187,9 +187,9 @@ func TestProjectorAtRestIsImmediate(t *testing.T) {
 // readers at once, written together a little later or with the next game.
 func TestPlainRecordsWaitToBeWritten(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		commits := 0
+		var commits atomic.Int32
 		store := &faultyStore{Store: w.store, commit: func(_ []projection.Step, commit func() error) error {
-			commits++
+			commits.Add(1)
 			return commit()
 		}}
 		p, _ := w.start(w.log, store, "a")
@@ -203,14 +203,14 @@ func TestPlainRecordsWaitToBeWritten(t *testing.T) {
 				t.Fatalf("at %+v, not %+v", c.Position, at)
 			}
 		}
-		if commits != 0 {
-			t.Errorf("%d commits for records that change nothing", commits)
+		if n := commits.Load(); n != 0 {
+			t.Errorf("%d commits for records that change nothing", n)
 		}
 		time.Sleep(time.Second)
 		stored, err := w.store.Checkpoints(t.Context())
 		must(t, err)
-		if commits != 1 || len(stored) != 1 || stored[0].Position != at {
-			t.Errorf("%d commits, stored %+v", commits, stored)
+		if n := commits.Load(); n != 1 || len(stored) != 1 || stored[0].Position != at {
+			t.Errorf("%d commits, stored %+v", n, stored)
 		}
 		w.finishMany(1)
 		synctest.Wait()
@@ -445,7 +445,7 @@ func TestProjectorOutlivesFailures(t *testing.T) {
 			}
 			return r, nil
 		}
-		commits := 0
+		var commits atomic.Int32
 		store := &faultyStore{Store: w.store, commit: func(_ []projection.Step, commit func() error) error {
 			if commits++; commits < 4 {
 				return projection.ErrUnavailable
