@@ -445,7 +445,7 @@ func TestProjectorOutlivesFailures(t *testing.T) {
 			}
 			return r, nil
 		}
-		var commits atomic.Int32
+		commits := 0
 		store := &faultyStore{Store: w.store, commit: func(_ []projection.Step, commit func() error) error {
 			if commits++; commits < 4 {
 				return projection.ErrUnavailable
