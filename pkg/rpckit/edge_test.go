@@ -136,6 +136,29 @@ func TestBadRequestsAreRefusedWithAReason(t *testing.T) {
 	})
 }
 
+func TestLogSaysWhyGRPCRefusedAMessage(t *testing.T) {
+	w := serve(t, rpckit.Config{}, unreachable(t)).run(t)
+	rawly := grpc.ForceCodecV2(raw{encoding.GetCodecV2("proto")})
+	for _, way := range ways {
+		if err := way.call(as(t, "x-player-id", "ann"), w.conn, make([]byte, 16<<20+1), rawly); err == nil {
+			t.Error("no error")
+		}
+	}
+	w.stop()
+	if err := <-w.done; err != nil { // Every call is logged now.
+		t.Error(err)
+	}
+	calls := w.log.lines(t, "call")
+	if len(calls) != len(ways) {
+		t.Fatalf("%d calls are logged", len(calls))
+	}
+	for _, line := range calls {
+		if line["reason"] != "MESSAGE_TOO_LARGE" {
+			t.Errorf("logged %v", line)
+		}
+	}
+}
+
 func TestLargestRequestIsServed(t *testing.T) {
 	w := serve(t, rpckit.Config{MaxRequestBytes: 1000}, answered).run(t)
 	each(t, func(t *testing.T, way way) {
