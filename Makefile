@@ -65,12 +65,14 @@ check-generate: $(BUF) $(PROTOVALIDATE)
 	.bin/buf generate --output "$$fresh"
 	diff -r pkg/gen "$$fresh/pkg/gen" || { echo "generated code is stale, run make generate"; exit 1; }
 
-# Compares the contracts with those of the main branch, the remote's if there is
-# one. Where they are the same, as on main itself, it is their last change that
-# is looked at.
+# Compares the contracts with those where this branch left the main branch, the
+# remote's if there is one: what came to main since then is not removed by a
+# branch that lacks it. Where they are the same, as on main itself, it is their
+# last change that is looked at.
 .PHONY: check-breaking
 check-breaking: $(BUF) $(PROTOVALIDATE)
-	@base=$$(git rev-parse --verify --quiet origin/main || git rev-parse --verify --quiet main || true)
+	@main=$$(git rev-parse --verify --quiet origin/main || git rev-parse --verify --quiet main || true)
+	base=$$(git merge-base HEAD "$$main" 2>/dev/null || echo "$$main")
 	if [ -z "$$base" ] || ! git cat-file -e "$$base:proto" 2>/dev/null; then
 		echo "no main branch with contracts: nothing to compare with"
 		exit 0
@@ -108,12 +110,17 @@ bench: ## Run the benchmarks of every module.
 
 FUZZTIME ?= 10s
 
+# Before 1.27 Go sometimes reports the end of FUZZTIME itself as a failure
+# (golang/go#75804): nothing but that one line, where a real one names its input.
 .PHONY: fuzz
 fuzz: ## Run each fuzz test for FUZZTIME (10s).
-	@for m in $(MODULES); do
+	@log=$$(mktemp)
+	trap 'rm -f "$$log"' EXIT
+	for m in $(MODULES); do
 		for dir in $$(cd $$m && go list -f '{{.Dir}}' ./...); do
-			for target in $$(cat $$dir/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p'); do
-				go -C $$dir test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .
+			for target in $$(cat $$dir/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do
+				go -C $$dir test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) . 2>&1 | tee "$$log" ||
+					grep -qx '    context deadline exceeded' "$$log"
 			done
 		done
 	done

@@ -47,7 +47,9 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 }
 
 // receive reads the next message of a stream; io.EOF at its end. Any other
-// error has a place in the error table.
+// error has a place in the error table. Where grpc refused the message, it has
+// answered by itself and ended the stream's context: what is returned then only
+// tells the log why.
 func receive(stream grpc.ServerStream, message any) error {
 	in := inbound{message: message}
 	err := stream.RecvMsg(&in)
@@ -56,10 +58,11 @@ func receive(stream grpc.ServerStream, message any) error {
 		return in.err
 	case errors.Is(err, io.EOF):
 		return err
-	case stream.Context().Err() != nil:
-		return stream.Context().Err()
 	case status.Code(err) == codes.ResourceExhausted:
 		return fmt.Errorf("%w: %w", errTooLarge, err)
+	case stream.Context().Err() != nil:
+		// Only the text of err: its code would count before the context's end.
+		return fmt.Errorf("%w: %s", stream.Context().Err(), status.Convert(err).Message())
 	default:
 		return fmt.Errorf("%w: %w", errUndecodable, err)
 	}

@@ -203,7 +203,7 @@ func TestProgramFromTheFirstStartToTheLeaderboard(t *testing.T) {
 	if code != 0 || left == nil {
 		t.Fatalf("play: %d, %s, %s", code, out, errs)
 	}
-	out, errs, code = run(t, "q\n", "play", "--addr", p.addr, "--player", "ada", "--game", left[1])
+	out, errs, code = run(t, "resign\n", "play", "--addr", p.addr, "--player", "ada", "--game", left[1])
 	if code != 0 || !strings.Contains(out, "No score") {
 		t.Errorf("resign: %d, %s, %s", code, out, errs)
 	}
@@ -211,7 +211,7 @@ func TestProgramFromTheFirstStartToTheLeaderboard(t *testing.T) {
 	if err := p.end(t, syscall.SIGTERM); err != nil {
 		t.Errorf("stopped with %v: %s", err, p.stderr.take())
 	}
-	for _, want := range []string{"scoundrel play --addr " + p.addr, "scoundrel bots --addr " + p.addr, "scoundrel leaderboard --addr " + p.addr, "grpcurl -plaintext", filepath.Join(dir, keysetFile)} {
+	for _, want := range []string{"play --addr " + p.addr, "bots --addr " + p.addr, "leaderboard --addr " + p.addr, "grpcurl -plaintext", filepath.Join(dir, keysetFile)} {
 		if !strings.Contains(p.greet(), want) {
 			t.Errorf("the first start does not say %q: %s", want, p.greet())
 		}
@@ -243,7 +243,7 @@ func TestProgramGreetsOnceWithWhatToTry(t *testing.T) {
 		if err := greet(&b, s, dir); err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{"scoundrel play", "scoundrel bots", "scoundrel leaderboard", "grpcurl", "keyset.json"} {
+		for _, text := range []string{" play", " bots", " leaderboard", "grpcurl", "keyset.json"} {
 			if strings.Contains(b.String(), text) != want {
 				t.Errorf("start %d says %s", i+1, b.String())
 			}
@@ -377,8 +377,11 @@ func TestProgramSaysWhatIsWrong(t *testing.T) {
 		{"no server answers", []string{"play", "--addr", addr}},
 		{"connection refused", []string{"play", "--addr", addr}},
 		{"no preset", []string{"bots", "--addr", p.addr, "--preset", "chess", "--games", "100000"}},
-		{"PRESET_UNKNOWN", []string{"play", "--addr", p.addr, "--preset", "chess"}},
-		{"LEADERBOARD_NOT_FOUND", []string{"leaderboard", "--addr", p.addr, "--preset", "chess"}},
+		{"no preset", []string{"play", "--addr", p.addr, "--preset", "chess"}},
+		{"no preset", []string{"leaderboard", "--addr", p.addr, "--preset", "chess"}},
+		{"LEADERBOARD_NOT_FOUND", []string{"leaderboard", "--addr", p.addr, "--preset", "strict", "--depth", "3"}},
+		{"--limit", []string{"leaderboard", "--addr", p.addr, "--limit", "-1"}},
+		{"depth", []string{"play", "--addr", p.addr, "--depth", "10"}},
 		{"IDENTITY_MISSING", []string{"play", "--addr", p.addr, "--player", "a b"}},
 		{"unknown command", []string{"dance"}},
 		{"unknown flag", []string{"serve", "--fast"}},

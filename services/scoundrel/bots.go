@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,8 +17,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
+	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
 )
 
 // botsResult is what `bots --json` prints.
@@ -39,8 +40,7 @@ type botsResult struct {
 type botsConfig struct {
 	games, players int
 	strategy       string
-	preset         string
-	seed           uint64
+	rules          engine.Ruleset
 }
 
 // strategies choose among the legal moves of an active game.
@@ -112,14 +112,15 @@ func botsCommand() *cobra.Command {
 		Short: "Play games by program, many at a time",
 		Args:  cobra.NoArgs,
 	}
-	addr, preset := addrFlag(cmd), presetFlag(cmd)
+	addr, rules := addrFlag(cmd), addRulesFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a JSON object")
 	cmd.Flags().IntVar(&cfg.games, "games", 100, "how many `GAMES` to play")
 	cmd.Flags().IntVar(&cfg.players, "players", 8, "how many `PLAYERS` play at a time, a game each")
 	cmd.Flags().StringVar(&cfg.strategy, "strategy", "greedy", "how they choose: random or greedy")
-	cmd.Flags().Uint64Var(&cfg.seed, "seed", 1, "makes random choices repeatable")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		cfg.preset = *preset
+	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		if cfg.rules, err = rules.ruleset(); err != nil {
+			return err
+		}
 		if cfg.games < 1 || cfg.players < 1 {
 			return errors.New("--games and --players must be 1 or more")
 		}
@@ -131,7 +132,8 @@ func botsCommand() *cobra.Command {
 			return err
 		}
 		defer func() { _ = c.conn.Close() }() // nothing is under way
-		if err := checkPreset(as(cmd.Context(), "bot-1", "bot"), c, cfg.preset); err != nil {
+		// Asked once, before hundreds of games fail for the same reason.
+		if _, err := c.ListRulesets(as(cmd.Context(), "bot-1", "bot"), &gamev1.ListRulesetsRequest{}); err != nil {
 			return err
 		}
 		result, failure := playBots(cmd.Context(), c, cfg, progress(cmd.ErrOrStderr(), cfg.games))
@@ -141,29 +143,15 @@ func botsCommand() *cobra.Command {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of %d games finished: %d won, %d lost, %d errors\n%d moves, %.0f moves/s, PlayMove p50 %.2f ms, p99 %.2f ms\n",
 				result.Finished, result.Games, result.Won, result.Lost, result.Errors, result.Moves, result.MovesPS, result.P50, result.P99)
 		}
+		if cmd.Context().Err() != nil {
+			return errors.Join(err, errors.New("interrupted"))
+		}
 		if failure != nil {
 			return fmt.Errorf("%d games ended with an error, the first with: %s", result.Errors, explain(failure))
 		}
 		return err
 	}
 	return cmd
-}
-
-// checkPreset asks the server once, before hundreds of games fail for the same
-// reason.
-func checkPreset(ctx context.Context, c *client, name string) error {
-	rulesets, err := c.ListRulesets(ctx, &gamev1.ListRulesetsRequest{})
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, p := range rulesets.GetPresets() {
-		names = append(names, p.GetName())
-	}
-	if !slices.Contains(names, name) {
-		return fmt.Errorf("there is no preset %q: choose %s", name, strings.Join(names, ", "))
-	}
-	return nil
 }
 
 // progress returns what to call after each game: it moves a bar on a terminal;
@@ -179,27 +167,31 @@ func progress(w io.Writer, games int) func() {
 	return func() { _ = bar.Add(1) } // a bar that cannot be drawn is no loss
 }
 
-// playBots plays all games, or what it can of them until ctx ends. Its error is
-// that of the first game that was given up; the result holds the others all the
-// same.
+// playBots plays all games, or what it can of them until ctx ends, and waits
+// until their scores are known. Its error is that of the first game that was
+// given up; the result holds the others all the same.
 func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (botsResult, error) {
 	result := botsResult{Games: cfg.games}
 	var mu sync.Mutex
 	var times []time.Duration
 	var firstErr error
-	todo := make(chan int, cfg.games)
-	for n := range cfg.games {
-		todo <- n
+	todo := make(chan struct{}, cfg.games)
+	for range cfg.games {
+		todo <- struct{}{}
 	}
 	close(todo)
 	start := time.Now()
+	bots := make([]*bot, min(cfg.players, cfg.games))
 	var players sync.WaitGroup
-	for p := range min(cfg.players, cfg.games) {
+	for p := range bots {
+		b := &bot{client: c, ctx: as(ctx, fmt.Sprintf("bot-%d", p+1), "bot"), cfg: cfg, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+		bots[p] = b
 		players.Go(func() {
-			b := bot{client: c, ctx: as(ctx, fmt.Sprintf("bot-%d", p+1), "bot"), choose: strategies[cfg.strategy], preset: cfg.preset}
-			for n := range todo {
-				b.rand = rand.New(rand.NewPCG(cfg.seed, uint64(n)))
+			for range todo {
 				status, err := b.play()
+				if ctx.Err() != nil {
+					break // a game that was interrupted is no error of its own
+				}
 				mu.Lock()
 				switch {
 				case err != nil:
@@ -212,9 +204,6 @@ func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (bots
 				}
 				mu.Unlock()
 				done()
-				if ctx.Err() != nil {
-					break
-				}
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -227,6 +216,11 @@ func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (bots
 	result.MovesPS = float64(len(times)) / time.Since(start).Seconds()
 	slices.Sort(times)
 	result.P50, result.P99 = percentile(times, 50), percentile(times, 99)
+	for _, b := range bots {
+		if err := b.awaitScore(); ctx.Err() == nil {
+			firstErr = cmp.Or(firstErr, err)
+		}
+	}
 	return result, firstErr
 }
 
@@ -242,29 +236,40 @@ func percentile(sorted []time.Duration, p int) float64 {
 type bot struct {
 	*client
 
-	ctx    context.Context //nolint:containedctx // it carries the identity of this one player
-	rand   *rand.Rand
-	choose func(*rand.Rand, *gamev1.Game) *gamev1.LegalMove
-	preset string
-	times  []time.Duration // of every accepted move
+	ctx   context.Context //nolint:containedctx // it carries the identity of this one player
+	cfg   botsConfig
+	rand  *rand.Rand
+	times []time.Duration          // of every accepted move
+	last  *gamev1.PlayMoveResponse // the end of the last game that was finished
 }
 
 // play plays one game to its end.
 func (b *bot) play() (gamev1.GameStatus, error) {
-	started, err := b.StartGame(b.ctx, &gamev1.StartGameRequest{Rules: &gamev1.StartGameRequest_Preset{Preset: b.preset}, RequestId: requestID()})
+	started, err := b.StartGame(b.ctx, startRequest(b.cfg.rules))
 	if err != nil {
 		return 0, err
 	}
 	g := started.GetGame()
 	for g.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
-		req := &gamev1.PlayMoveRequest{GameId: g.GetGameId(), Move: b.choose(b.rand, g).GetMove(), ExpectedVersion: g.GetVersion(), RequestId: requestID()}
+		move := strategies[b.cfg.strategy](b.rand, g).GetMove()
+		req := &gamev1.PlayMoveRequest{GameId: g.GetGameId(), Move: move, ExpectedVersion: g.GetVersion(), RequestId: requestID()}
 		start := time.Now()
 		played, err := b.PlayMove(b.ctx, req)
 		if err != nil {
 			return 0, err
 		}
 		b.times = append(b.times, time.Since(start))
-		g = played.GetGame()
+		g, b.last = played.GetGame(), played
 	}
 	return g.GetStatus(), nil
+}
+
+// awaitScore waits until the boards include the last game.
+func (b *bot) awaitScore() error {
+	g := b.last.GetGame()
+	if g == nil || g.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
+		return nil
+	}
+	_, err := b.GetScore(b.ctx, &scoringv1.GetScoreRequest{GameId: g.GetGameId(), ConsistencyToken: b.last.GetConsistencyToken()})
+	return err
 }

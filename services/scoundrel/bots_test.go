@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
@@ -32,7 +33,7 @@ func TestBotsPlayThroughACrash(t *testing.T) {
 	}
 	defer func() { _ = c.conn.Close() }()
 
-	cfg := botsConfig{games: 120, players: 12, strategy: "random", preset: "classic", seed: 3}
+	cfg := botsConfig{games: 120, players: 12, strategy: "random", rules: engine.Presets()[0].Rules}
 	ended := make(chan struct{}, cfg.games)
 	var result botsResult
 	var failure error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -15,8 +16,10 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
+	"github.com/scoundrel-game/scoundrel/pkg/record"
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
 )
 
@@ -92,7 +95,7 @@ func explain(err error) string {
 	if i := strings.LastIndex(text, "dial "); i >= 0 {
 		text = strings.Trim(text[i:], `"`)
 	}
-	return "no server answers; start one with `scoundrel serve`, or name its address with --addr: " + text
+	return "no server answers; start one with `" + self() + " serve`, or name its address with --addr: " + text
 }
 
 // addrFlag adds the flag that names the server.
@@ -100,7 +103,42 @@ func addrFlag(cmd *cobra.Command) *string {
 	return cmd.Flags().String("addr", defaultAddr, "the server's address `HOST:PORT`")
 }
 
-// presetFlag adds the flag that names the rules.
-func presetFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("preset", "classic", "the rules' `NAME`: classic, strict, tabletop or digital")
+// rulesFlags name the rules of a game or a leaderboard.
+type rulesFlags struct {
+	preset string
+	depth  uint8
 }
+
+// addRulesFlags adds the flags that name the rules.
+func addRulesFlags(cmd *cobra.Command) *rulesFlags {
+	f := &rulesFlags{}
+	cmd.Flags().StringVar(&f.preset, "preset", engine.Presets()[0].Name, "the rules' `NAME`: "+presetNames())
+	cmd.Flags().Uint8Var(&f.depth, "depth", 0, fmt.Sprintf("0 to %d: the game starts with twice as much less health", engine.MaxDepth))
+	return f
+}
+
+// ruleset returns the rules that the flags name.
+func (f *rulesFlags) ruleset() (engine.Ruleset, error) {
+	preset, ok := engine.PresetByName(f.preset)
+	if !ok {
+		return engine.Ruleset{}, fmt.Errorf("there is no preset %q: choose %s", f.preset, presetNames())
+	}
+	preset.Rules.Depth = f.depth
+	return preset.Rules, preset.Rules.Validate()
+}
+
+func presetNames() string {
+	var names []string
+	for _, p := range engine.Presets() {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// startRequest asks for a game by rules.
+func startRequest(rules engine.Ruleset) *gamev1.StartGameRequest {
+	return &gamev1.StartGameRequest{Rules: &gamev1.StartGameRequest_Ruleset{Ruleset: record.RulesetToProto(rules)}, RequestId: requestID()}
+}
+
+// self is how this program was called, for what it tells people to type.
+func self() string { return os.Args[0] }

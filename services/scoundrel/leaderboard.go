@@ -2,6 +2,7 @@ package scoundrel
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -26,17 +27,24 @@ func leaderboardCommand() *cobra.Command {
 		Short: "Show the best games of a preset",
 		Args:  cobra.NoArgs,
 	}
-	addr, preset := addrFlag(cmd), presetFlag(cmd)
+	addr, rules := addrFlag(cmd), addRulesFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a JSON array")
 	limit := cmd.Flags().Int("limit", 50, "how many `ROWS`; 0 for all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		ruleset, err := rules.ruleset()
+		if err != nil {
+			return err
+		}
+		if *limit < 0 {
+			return errors.New("--limit must be 0 or more")
+		}
 		c, err := dial(*addr)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = c.conn.Close() }() // nothing is under way
 		rows := []leaderboardRow{}
-		req := &scoringv1.ListLeaderboardEntriesRequest{Leaderboard: &scoringv1.Leaderboard{RulesetId: *preset}, PageSize: 200}
+		req := &scoringv1.ListLeaderboardEntriesRequest{Leaderboard: &scoringv1.Leaderboard{RulesetId: ruleset.ID()}, PageSize: 200}
 		for {
 			page, err := c.ListLeaderboardEntries(as(cmd.Context(), "leaderboard", "human"), req)
 			if err != nil {

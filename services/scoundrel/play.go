@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
@@ -23,17 +24,21 @@ func playCommand() *cobra.Command {
 		Short: "Play a game in the terminal",
 		Args:  cobra.NoArgs,
 	}
-	addr, preset := addrFlag(cmd), presetFlag(cmd)
+	addr, rules := addrFlag(cmd), addRulesFlags(cmd)
 	player := cmd.Flags().String("player", playerName(), "your `NAME` on the leaderboard")
 	gameID := cmd.Flags().String("game", "", "go on with the game of this `ID`")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		ruleset, err := rules.ruleset()
+		if err != nil {
+			return err
+		}
 		c, err := dial(*addr)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = c.conn.Close() }() // nothing is under way
 		p := &playSession{client: c, player: *player, addr: *addr, in: readLines(cmd.InOrStdin()), out: cmd.OutOrStdout()}
-		return p.run(as(cmd.Context(), *player, "human"), *preset, *gameID)
+		return p.run(as(cmd.Context(), *player, "human"), ruleset, *gameID)
 	}
 	return cmd
 }
@@ -82,20 +87,24 @@ func (p *playSession) printf(format string, args ...any) {
 
 // run plays one game to its end, or until the input or ctx ends: the game then
 // waits for its player.
-func (p *playSession) run(ctx context.Context, preset, gameID string) error {
-	game, token, err := p.open(ctx, preset, gameID)
+func (p *playSession) run(ctx context.Context, rules engine.Ruleset, gameID string) error {
+	game, token, err := p.open(ctx, rules, gameID)
 	if err != nil {
 		return err
 	}
 	if game.GetPlayerId() != p.player {
 		return fmt.Errorf("game %s is that of %s; name yourself with --player", game.GetGameId(), game.GetPlayerId())
 	}
-	p.printf("Game %s, rules %s. Type a move's number, q to resign, ? for help.\n", game.GetGameId(), game.GetRulesetId())
+	defer func() {
+		if game.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
+			p.wait(game)
+		}
+	}()
+	p.printf("Game %s, rules %s. Type a move's number, q to leave, ? for help.\n", game.GetGameId(), game.GetRulesetId())
 	for game.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
 		p.show(game)
 		choice, ok := p.choose(ctx, game)
 		if !ok {
-			p.printf("\nThe game waits for you: %s\n", p.resume(game))
 			return p.err
 		}
 		if choice == nil {
@@ -109,7 +118,7 @@ func (p *playSession) run(ctx context.Context, preset, gameID string) error {
 		res, err := p.PlayMove(ctx, &gamev1.PlayMoveRequest{GameId: game.GetGameId(), Move: choice.GetMove(), ExpectedVersion: game.GetVersion(), RequestId: requestID()})
 		if reason(err) == "VERSION_MISMATCH" {
 			p.printf("The game was played elsewhere meanwhile.\n")
-			if game, token, err = p.open(ctx, preset, game.GetGameId()); err != nil {
+			if game, token, err = p.open(ctx, rules, game.GetGameId()); err != nil {
 				return err
 			}
 			continue
@@ -122,25 +131,25 @@ func (p *playSession) run(ctx context.Context, preset, gameID string) error {
 	return p.end(ctx, game, token)
 }
 
-// resume is the command line that goes on with a game.
-func (p *playSession) resume(g *gamev1.Game) string {
-	command := "scoundrel play --game " + g.GetGameId()
+// wait says how to go on with a game.
+func (p *playSession) wait(g *gamev1.Game) {
+	command := self() + " play --game " + g.GetGameId()
 	if p.player != playerName() {
 		command += " --player " + p.player
 	}
 	if p.addr != defaultAddr {
 		command += " --addr " + p.addr
 	}
-	return command
+	p.printf("\nThe game waits for you: %s\n", command)
 }
 
 // open starts a game, or finds one.
-func (p *playSession) open(ctx context.Context, preset, gameID string) (*gamev1.Game, string, error) {
+func (p *playSession) open(ctx context.Context, rules engine.Ruleset, gameID string) (*gamev1.Game, string, error) {
 	if gameID != "" {
 		res, err := p.GetGame(ctx, &gamev1.GetGameRequest{GameId: gameID})
 		return res.GetGame(), res.GetConsistencyToken(), err
 	}
-	res, err := p.StartGame(ctx, &gamev1.StartGameRequest{Rules: &gamev1.StartGameRequest_Preset{Preset: preset}, RequestId: requestID()})
+	res, err := p.StartGame(ctx, startRequest(rules))
 	return res.GetGame(), res.GetConsistencyToken(), err
 }
 
@@ -196,8 +205,18 @@ func describeMove(g *gamev1.Game, m *gamev1.LegalMove) string {
 	return text
 }
 
-// choose reads a choice: a move, or nil to resign. It is not ok where the input
-// or ctx ends.
+const help = `
+Take three cards of each full room, in any order; the fourth is carried into the next. Of the last room take all.
+A monster costs its value in health (jack 11, queen 12, king 13, ace 14), or what it exceeds your weapon by.
+A weapon that has slain wears: it then hits only monsters up to the limit that is shown.
+The first potion that you drink in a room heals, up to 20; a further one is wasted.
+A full room can be avoided before its first card is taken, but not two rooms in a row.
+You win when you have passed the whole dungeon alive.
+q leaves the game, which waits for you; resign gives it up for good.
+`
+
+// choose reads a choice: a move, or nil to resign. It is not ok where the player
+// leaves, or the input or ctx ends.
 func (p *playSession) choose(ctx context.Context, g *gamev1.Game) (_ *gamev1.LegalMove, ok bool) {
 	for {
 		p.printf("> ")
@@ -217,16 +236,17 @@ func (p *playSession) choose(ctx context.Context, g *gamev1.Game) (_ *gamev1.Leg
 		switch text = strings.TrimSpace(text); text {
 		case "":
 		case "q":
+			return nil, false
+		case "resign":
 			return nil, true
 		case "?":
-			p.printf("Take three cards of each full room; the fourth is carried on. The first potion of a room heals,\n" +
-				"a weapon takes its value off a monster's, and you win when the dungeon is passed.\n")
+			p.printf("%s", help)
 			p.show(g)
 		default:
 			if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(moves) {
 				return moves[n-1], true
 			}
-			p.printf("%q is no move; type a number from 1 to %d, q to resign, ? for help.\n", text, len(moves))
+			p.printf("%q is no move; type a number from 1 to %d, q to leave, ? for help.\n", text, len(moves))
 		}
 	}
 }

@@ -61,7 +61,10 @@ func TestPlayGoesOnAfterAnInterrupt(t *testing.T) {
 		t.Errorf("the game is %v", game)
 	}
 	args := strings.Fields(string(resume[1]))
-	if said, errs, code := run(t, "q\n", args...); code != 0 || !strings.Contains(said, "No score") {
+	if said, errs, code := run(t, "q\n", args...); code != 0 || !strings.Contains(said, "waits for you") {
+		t.Errorf("%v: status %d, %s, %s", args, code, said, errs)
+	}
+	if said, errs, code := run(t, "resign\n", args...); code != 0 || !strings.Contains(said, "No score") {
 		t.Errorf("%v: status %d, %s, %s", args, code, said, errs)
 	}
 }

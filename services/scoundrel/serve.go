@@ -149,6 +149,10 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// The stream of the first games must be there when scoring looks for it.
+	if err := games.Ready(ctx); err != nil {
+		return nil, err
+	}
 	s.scoring, err = scoring.New(ctx, scoring.Config{
 		// The lock makes this process the only one, so it may take the
 		// projection over from one that died.
@@ -278,13 +282,13 @@ func greet(w io.Writer, s *Server, dataDir string) error {
 		}
 		text += fmt.Sprintf(`
 Try in another terminal:
-  scoundrel play%[1]s
-  scoundrel bots%[1]s --games 100
-  scoundrel leaderboard%[1]s
+  %[4]s play%[1]s
+  %[4]s bots%[1]s --games 100
+  %[4]s leaderboard%[1]s
   grpcurl -plaintext -H 'x-player-id: me' %[2]s scoundrel.game.v1.GameService/StartGame
 
 Keep %[3]s safe: without it no running game can go on.
-`, at, s.Addr(), filepath.Join(dataDir, keysetFile))
+`, at, s.Addr(), filepath.Join(dataDir, keysetFile), self())
 	}
 	_, err := io.WriteString(w, text)
 	return err

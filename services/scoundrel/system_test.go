@@ -310,8 +310,8 @@ func TestManyBotsAtOnce(t *testing.T) {
 		c.Logger, c.Seeds = slog.New(slog.DiscardHandler), nil
 	})
 	for _, cfg := range []botsConfig{
-		{games: 200, players: 50, strategy: "random", preset: "classic", seed: 1},
-		{games: 200, players: 50, strategy: "greedy", preset: "strict", seed: 2},
+		{games: 300, players: 200, strategy: "random", rules: engine.Presets()[0].Rules},
+		{games: 200, players: 200, strategy: "greedy", rules: engine.Presets()[1].Rules},
 	} {
 		result := must[botsResult](t)(playBots(t.Context(), s.client, cfg, func() {}))
 		if result.Finished != cfg.games || result.Errors != 0 || result.Won+result.Lost != cfg.games || result.Moves < cfg.games {
@@ -321,7 +321,7 @@ func TestManyBotsAtOnce(t *testing.T) {
 	best, token := s.foldLog(t)
 	for _, preset := range []string{"classic", "strict"} {
 		rows := s.board(t, preset, token)
-		if len(rows) != 50 || len(rows) != len(best[preset]) {
+		if len(rows) != 200 || len(rows) != len(best[preset]) {
 			t.Fatalf("%d rows for %d players", len(rows), len(best[preset]))
 		}
 		for i, row := range rows {

@@ -32,9 +32,10 @@ type EmbeddedConfig struct {
 
 // Embedded is a NATS server in this process.
 type Embedded struct {
-	server *server.Server
-	conn   *nats.Conn
-	closed chan struct{} // closed when conn is
+	server  *server.Server
+	started chan struct{} // closed when the server runs or has given up
+	conn    *nats.Conn
+	closed  chan struct{} // closed when conn is
 }
 
 // startPatience is how long a start may take if its context has no deadline: a
@@ -67,7 +68,7 @@ func StartEmbedded(ctx context.Context, cfg EmbeddedConfig) (*Embedded, error) {
 	if cfg.RelaxedSync {
 		cfg.Logger.WarnContext(ctx, "events are acknowledged before they are on the disk: a power failure loses them")
 	}
-	e := &Embedded{server: s, closed: make(chan struct{})}
+	e := &Embedded{server: s, started: make(chan struct{}), closed: make(chan struct{})}
 	if err := e.start(ctx, cfg.Logger); err != nil {
 		// ctx may be what ended.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -80,13 +81,12 @@ func StartEmbedded(ctx context.Context, cfg EmbeddedConfig) (*Embedded, error) {
 func (e *Embedded) start(ctx context.Context, logger *slog.Logger) error {
 	failed := make(chan error, 1)
 	e.server.SetLoggerV2(serverLogger{logger, failed}, false, false, false)
-	started := make(chan struct{})
-	go func() { // ends when the server runs or has given up
+	go func() { // ends when the server runs or has given up; Close waits for it
 		e.server.Start()
-		close(started)
+		close(e.started)
 	}()
 	select {
-	case <-started:
+	case <-e.started:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -124,6 +124,7 @@ func (e *Embedded) Close(ctx context.Context) error {
 			}
 			e.conn.Close()
 		}
+		<-e.started // a start and a stop of a server at once race
 		e.server.Shutdown()
 		e.server.WaitForShutdown()
 	}()
