@@ -33,7 +33,9 @@ run: build ## Build and start everything: gRPC on 127.0.0.1:9090, data in ./data
 
 .PHONY: test
 test: ## Run every test of every module with the race detector.
-	@for m in $(MODULES); do go -C $$m test -race ./...; done
+	@failed=0
+	for m in $(MODULES); do go -C $$m test -race ./... || failed=1; done
+	exit $$failed
 
 .PHONY: check
 check: check-format check-generate check-breaking lint ## Check format, vet, lint, contracts, generated code, requirements and builds.

@@ -12,6 +12,7 @@ type Seed [32]byte
 
 // Commitment returns what can be published when the game starts and checked when the seed is
 // revealed: SHA-256 of "scoundrel/v1" and the seed, in lower-case hex. It tells nothing about the seed.
+// It proves that the seed was not changed after the start, not that it was drawn by chance.
 func (s Seed) Commitment() string {
 	sum := sha256.Sum256(append([]byte("scoundrel/v1"), s[:]...))
 	return hex.EncodeToString(sum[:])

@@ -144,6 +144,7 @@ func Problems(err error) (rpckit.Problem, bool) {
 		p.Fields = []rpckit.Field{{Name: field.Field, Description: field.Problem}}
 	case errors.Is(err, errPageToken):
 		p.Code, p.Reason = codes.InvalidArgument, rpcv1.ErrorReason_ERROR_REASON_PAGE_TOKEN_INVALID
+		p.Fields = []rpckit.Field{{Name: "page_token", Description: "must be next_page_token of the same query"}}
 	case errors.Is(err, eventlog.ErrUnknownOutcome):
 		p.Code, p.Reason, p.RetryAfter = codes.Unavailable, rpcv1.ErrorReason_ERROR_REASON_OUTCOME_UNKNOWN, retryAfter
 		p.Message = "it is unknown whether the command was stored; retry with the same request_id"

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -242,6 +243,31 @@ func TestBadInputChangesNothing(t *testing.T) {
 	}
 }
 
+// TestBadFieldsAreNamed shows which field an error blames where only the
+// service, not the contract, can tell that it is bad.
+func TestBadFieldsAreNamed(t *testing.T) {
+	c := newWorld().serve(t)
+	g := start(t, c, "ada", &gamev1.StartGameRequest{})
+	for field, call := range map[string]func() error{
+		"move.card": func() error {
+			_, err := c.PlayMove(as(t, "ada"), &gamev1.PlayMoveRequest{GameId: g.GetGameId(), Move: &rulesv1.Move{Kind: rulesv1.MoveKind_MOVE_KIND_EQUIP, Card: "1X"}})
+			return err
+		},
+		"page_token": func() error {
+			_, err := c.GetGameHistory(as(t, "ada"), &gamev1.GetGameHistoryRequest{GameId: g.GetGameId(), PageToken: "?"})
+			return err
+		},
+		"seed": func() error {
+			_, err := c.StartGame(as(t, "ada"), &gamev1.StartGameRequest{Mode: seeded, Seed: make([]byte, 31)})
+			return err
+		},
+	} {
+		if err := call(); !slices.Equal(badFields(err), []string{field}) || strings.Contains(err.Error(), "malformed record") {
+			t.Errorf("%s: %v blames %v", field, err, badFields(err))
+		}
+	}
+}
+
 func recordCount(t *testing.T, w *world) (n uint64) {
 	t.Helper()
 	streams, err := w.log.Streams(t.Context())
@@ -351,6 +377,9 @@ func TestListRulesets(t *testing.T) {
 	}
 	if strings.Join(names, " ") != "classic strict tabletop digital" {
 		t.Errorf("presets %v", names)
+	}
+	if last := res.GetOptions()[len(res.GetOptions())-1]; last.GetOption() != "depth" || last.GetValue() != "0 to 9" {
+		t.Errorf("depths %v", last)
 	}
 	for _, o := range res.GetOptions() {
 		if o.GetOption() == "" || o.GetValue() == "" || o.GetText() == "" {

@@ -2,6 +2,7 @@ package game
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -25,5 +26,9 @@ func (s *Service) ListRulesets(context.Context, *gamev1.ListRulesetsRequest) (*g
 			res.Options = append(res.Options, &gamev1.RulesetOption{Option: o.Name, Value: v.Name, Text: v.Text})
 		}
 	}
+	res.Options = append(res.Options, &gamev1.RulesetOption{
+		Option: "depth", Value: fmt.Sprintf("0 to %d", engine.MaxDepth),
+		Text: "You start with twice as much less health.",
+	})
 	return res, nil
 }

@@ -140,8 +140,23 @@ func must[T any](t *testing.T) func(T, error) T {
 }
 
 // wantReason checks an error's code and reason and returns its metadata.
+// badFields returns the fields that an error blames.
+func badFields(err error) (names []string) {
+	for _, d := range status.Convert(err).Details() {
+		if bad, ok := d.(*errdetails.BadRequest); ok {
+			for _, v := range bad.GetFieldViolations() {
+				names = append(names, v.GetField())
+			}
+		}
+	}
+	return names
+}
+
 func wantReason(t *testing.T, err error, code codes.Code, reason rpcv1.ErrorReason) map[string]string {
 	t.Helper()
+	if code == codes.InvalidArgument && len(badFields(err)) == 0 {
+		t.Errorf("no field is named by %v", err)
+	}
 	for _, d := range status.Convert(err).Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok {
 			if status.Code(err) == code && "ERROR_REASON_"+info.GetReason() == reason.String() {

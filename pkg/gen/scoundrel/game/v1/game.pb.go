@@ -132,8 +132,9 @@ type Game struct {
 	// Everything the player can do now; empty once the game is over. To play,
 	// send one of these moves back.
 	LegalMoves []*LegalMove `protobuf:"bytes,16,rep,name=legal_moves,json=legalMoves,proto3" json:"legal_moves,omitempty"`
-	// SHA-256("scoundrel/v1" || seed) in lower-case hex: proves afterwards that
-	// the deck was not changed after the start.
+	// SHA-256("scoundrel/v1" || seed) in lower-case hex. Once the seed is known
+	// it proves that the deck was not changed after the start; it cannot prove
+	// that the server drew the seed by chance rather than chose it.
 	Commitment string `protobuf:"bytes,17,opt,name=commitment,proto3" json:"commitment,omitempty"`
 	// When it was started.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
@@ -501,7 +502,8 @@ type LegalMove struct {
 	// What the player loses by it beyond the card itself: a replaced weapon,
 	// then the monsters on it.
 	Discards []string `protobuf:"bytes,4,rep,name=discards,proto3" json:"discards,omitempty"`
-	// Whether it discards a potion without healing.
+	// Whether it discards a potion that does not heal, as it is not the first
+	// one drunk in this room. The first one counts even at full health.
 	WastesPotion  bool `protobuf:"varint,5,opt,name=wastes_potion,json=wastesPotion,proto3" json:"wastes_potion,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1388,7 +1390,7 @@ type ListRulesetsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Named rulesets, the default first.
 	Presets []*Preset `protobuf:"bytes,1,rep,name=presets,proto3" json:"presets,omitempty"`
-	// Every value of every option.
+	// Every value of every option, and the range of depths.
 	Options []*RulesetOption `protobuf:"bytes,2,rep,name=options,proto3" json:"options,omitempty"`
 	// The ids of the rulesets that have a leaderboard, sorted.
 	RankedRulesetIds []string `protobuf:"bytes,3,rep,name=ranked_ruleset_ids,json=rankedRulesetIds,proto3" json:"ranked_ruleset_ids,omitempty"`
@@ -1552,7 +1554,8 @@ type RulesetOption struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The field of Ruleset, such as "weapon_wear".
 	Option string `protobuf:"bytes,1,opt,name=option,proto3" json:"option,omitempty"`
-	// The value's name without its prefix, such as "AT_MOST_LAST_KILL".
+	// The value's name without its prefix, such as "AT_MOST_LAST_KILL"; a range,
+	// such as "0 to 9", where any number in it is a value.
 	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
 	// What it means.
 	Text          string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`

@@ -52,13 +52,13 @@ type GameServiceClient interface {
 	// Returns a game as it stands, or stood at an earlier version.
 	//
 	// RANDOM games are open to every player, SEEDED games to their owner alone.
-	// Errors: GAME_NOT_FOUND, NOT_YOUR_GAME, VERSION_NOT_FOUND.
+	// Errors: INVALID_FIELD, GAME_NOT_FOUND, NOT_YOUR_GAME, VERSION_NOT_FOUND.
 	GetGame(ctx context.Context, in *GetGameRequest, opts ...grpc.CallOption) (*GetGameResponse, error)
 	// Makes one move. The move is stored durably before the answer is sent.
 	//
 	// With a request_id, a repeat at any later time has no effect and returns
-	// the answer of the version that the first one made. Errors: GAME_NOT_FOUND,
-	// NOT_YOUR_GAME, GAME_OVER, ILLEGAL_MOVE, VERSION_MISMATCH,
+	// the answer of the version that the first one made. Errors: INVALID_FIELD,
+	// GAME_NOT_FOUND, NOT_YOUR_GAME, GAME_OVER, ILLEGAL_MOVE, VERSION_MISMATCH,
 	// REQUEST_ID_REUSED, NOT_STORED, OUTCOME_UNKNOWN, STORAGE_FULL; each leaves
 	// the game unchanged (OUTCOME_UNKNOWN: perhaps).
 	PlayMove(ctx context.Context, in *PlayMoveRequest, opts ...grpc.CallOption) (*PlayMoveResponse, error)
@@ -67,8 +67,8 @@ type GameServiceClient interface {
 	// Returns what happened in a game, command by command.
 	//
 	// Who may read it is as for GetGame; once the game is over the history holds
-	// the seed and the deck. Errors: GAME_NOT_FOUND, NOT_YOUR_GAME,
-	// PAGE_TOKEN_INVALID.
+	// the seed and the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND,
+	// NOT_YOUR_GAME, PAGE_TOKEN_INVALID.
 	GetGameHistory(ctx context.Context, in *GetGameHistoryRequest, opts ...grpc.CallOption) (*GetGameHistoryResponse, error)
 	// Lists the presets and the options of rulesets with their text.
 	ListRulesets(ctx context.Context, in *ListRulesetsRequest, opts ...grpc.CallOption) (*ListRulesetsResponse, error)
@@ -158,13 +158,13 @@ type GameServiceServer interface {
 	// Returns a game as it stands, or stood at an earlier version.
 	//
 	// RANDOM games are open to every player, SEEDED games to their owner alone.
-	// Errors: GAME_NOT_FOUND, NOT_YOUR_GAME, VERSION_NOT_FOUND.
+	// Errors: INVALID_FIELD, GAME_NOT_FOUND, NOT_YOUR_GAME, VERSION_NOT_FOUND.
 	GetGame(context.Context, *GetGameRequest) (*GetGameResponse, error)
 	// Makes one move. The move is stored durably before the answer is sent.
 	//
 	// With a request_id, a repeat at any later time has no effect and returns
-	// the answer of the version that the first one made. Errors: GAME_NOT_FOUND,
-	// NOT_YOUR_GAME, GAME_OVER, ILLEGAL_MOVE, VERSION_MISMATCH,
+	// the answer of the version that the first one made. Errors: INVALID_FIELD,
+	// GAME_NOT_FOUND, NOT_YOUR_GAME, GAME_OVER, ILLEGAL_MOVE, VERSION_MISMATCH,
 	// REQUEST_ID_REUSED, NOT_STORED, OUTCOME_UNKNOWN, STORAGE_FULL; each leaves
 	// the game unchanged (OUTCOME_UNKNOWN: perhaps).
 	PlayMove(context.Context, *PlayMoveRequest) (*PlayMoveResponse, error)
@@ -173,8 +173,8 @@ type GameServiceServer interface {
 	// Returns what happened in a game, command by command.
 	//
 	// Who may read it is as for GetGame; once the game is over the history holds
-	// the seed and the deck. Errors: GAME_NOT_FOUND, NOT_YOUR_GAME,
-	// PAGE_TOKEN_INVALID.
+	// the seed and the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND,
+	// NOT_YOUR_GAME, PAGE_TOKEN_INVALID.
 	GetGameHistory(context.Context, *GetGameHistoryRequest) (*GetGameHistoryResponse, error)
 	// Lists the presets and the options of rulesets with their text.
 	ListRulesets(context.Context, *ListRulesetsRequest) (*ListRulesetsResponse, error)

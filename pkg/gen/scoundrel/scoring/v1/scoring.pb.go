@@ -34,7 +34,8 @@ const (
 
 // Which leaderboard: the all-time board of a ranked ruleset. An entry is a
 // player's best game: highest score; among wins of equal score the one with
-// fewer moves; then the one that ended earlier.
+// fewer moves; then the one that ended earlier. People and programs share a
+// board: an entry's actor_kind tells them apart.
 type Leaderboard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The canonical name of the ruleset, such as "classic"; presets are named by

@@ -45,15 +45,15 @@ type ScoringServiceClient interface {
 	// Returns the score of one finished game.
 	//
 	// A RANDOM game's score is open to every player, a SEEDED one's to its owner
-	// alone. Errors: SCORE_NOT_FOUND, NOT_YOUR_GAME.
+	// alone. Errors: INVALID_FIELD, SCORE_NOT_FOUND, NOT_YOUR_GAME.
 	GetScore(ctx context.Context, in *GetScoreRequest, opts ...grpc.CallOption) (*GetScoreResponse, error)
 	// Lists a leaderboard from its top, a page at a time.
 	//
-	// Errors: LEADERBOARD_NOT_FOUND, PAGE_TOKEN_INVALID.
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, PAGE_TOKEN_INVALID.
 	ListLeaderboardEntries(ctx context.Context, in *ListLeaderboardEntriesRequest, opts ...grpc.CallOption) (*ListLeaderboardEntriesResponse, error)
 	// Returns one player's entry on a leaderboard.
 	//
-	// Errors: LEADERBOARD_NOT_FOUND, ENTRY_NOT_FOUND.
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, ENTRY_NOT_FOUND.
 	GetPlayerEntry(ctx context.Context, in *GetPlayerEntryRequest, opts ...grpc.CallOption) (*GetPlayerEntryResponse, error)
 }
 
@@ -109,15 +109,15 @@ type ScoringServiceServer interface {
 	// Returns the score of one finished game.
 	//
 	// A RANDOM game's score is open to every player, a SEEDED one's to its owner
-	// alone. Errors: SCORE_NOT_FOUND, NOT_YOUR_GAME.
+	// alone. Errors: INVALID_FIELD, SCORE_NOT_FOUND, NOT_YOUR_GAME.
 	GetScore(context.Context, *GetScoreRequest) (*GetScoreResponse, error)
 	// Lists a leaderboard from its top, a page at a time.
 	//
-	// Errors: LEADERBOARD_NOT_FOUND, PAGE_TOKEN_INVALID.
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, PAGE_TOKEN_INVALID.
 	ListLeaderboardEntries(context.Context, *ListLeaderboardEntriesRequest) (*ListLeaderboardEntriesResponse, error)
 	// Returns one player's entry on a leaderboard.
 	//
-	// Errors: LEADERBOARD_NOT_FOUND, ENTRY_NOT_FOUND.
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, ENTRY_NOT_FOUND.
 	GetPlayerEntry(context.Context, *GetPlayerEntryRequest) (*GetPlayerEntryResponse, error)
 	mustEmbedUnimplementedScoringServiceServer()
 }
