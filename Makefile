@@ -28,8 +28,8 @@ build: ## Build the program into .build/scoundrel.
 	@go -C services build -o ../.build/scoundrel ./scoundrel/cmd/scoundrel
 
 .PHONY: run
-run: build ## Build and start everything: gRPC on 127.0.0.1:9090, data in ./data.
-	@exec .build/scoundrel serve
+run: build ## Build and start everything: gRPC on 127.0.0.1:9090, data in ./data; ARGS are flags of serve.
+	@exec .build/scoundrel serve $(ARGS)
 
 .PHONY: test
 test: ## Run every test of every module with the race detector.

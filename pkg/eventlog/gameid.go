@@ -42,7 +42,7 @@ func StreamEpoch(name string) (Epoch, bool) {
 }
 
 // GameID is the id of a game, `<epoch>-<shard>-<26 characters>`, such as
-// "26q4-3f-01kb2...". The epoch is that of the game's start; the shard, 00 to
+// "26q4-07-gpv30w6vzhqr4ygnysje44majg". The epoch is that of the game's start; the shard, 00 to
 // 3f, follows from the last part. Compare ids with ==. The zero value is no id
 // at all.
 type GameID struct{ text string }

@@ -80,10 +80,11 @@ func common(err error) Problem {
 	case errors.As(err, &invalid):
 		p.Code, p.Reason = codes.InvalidArgument, rpcv1.ErrorReason_ERROR_REASON_INVALID_FIELD
 		for _, v := range invalid.Violations {
-			p.Fields = append(p.Fields, Field{
-				Name:        protovalidate.FieldPathString(v.Proto.GetField()),
-				Description: cmp.Or(v.Proto.GetMessage(), v.Proto.GetRuleId()),
-			})
+			text := cmp.Or(v.Proto.GetMessage(), v.Proto.GetRuleId())
+			if v.Proto.GetRuleId() == "enum.not_in" { // no enumeration but the unset value is refused
+				text = "must be set"
+			}
+			p.Fields = append(p.Fields, Field{Name: protovalidate.FieldPathString(v.Proto.GetField()), Description: text})
 		}
 	case errors.Is(err, errUndecodable):
 		p.Code, p.Reason = codes.InvalidArgument, rpcv1.ErrorReason_ERROR_REASON_INVALID_FIELD

@@ -228,8 +228,9 @@ func want(t *testing.T, err error, code codes.Code, reason string) []string {
 			info = d
 		case *errdetails.BadRequest:
 			for _, v := range d.GetFieldViolations() {
-				if v.GetDescription() == "" {
-					t.Errorf("no word on what is wrong with %s", v.GetField())
+				// No text of the library that only its authors understand.
+				if v.GetDescription() == "" || strings.Contains(v.GetDescription(), "in list [0]") {
+					t.Errorf("%q is wrong with %s", v.GetDescription(), v.GetField())
 				}
 				fields = append(fields, v.GetField())
 			}

@@ -80,7 +80,9 @@ func (e *RequestIDReusedError) Error() string {
 type PresetUnknownError struct{ Preset string }
 
 // Error implements error.
-func (e *PresetUnknownError) Error() string { return fmt.Sprintf("there is no preset %q", e.Preset) }
+func (e *PresetUnknownError) Error() string {
+	return fmt.Sprintf("there is no preset %q; ListRulesets lists them", e.Preset)
+}
 
 // FieldError says that a field of the request makes no sense.
 type FieldError struct{ Field, Problem string }

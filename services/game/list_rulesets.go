@@ -28,7 +28,7 @@ func (s *Service) ListRulesets(context.Context, *gamev1.ListRulesetsRequest) (*g
 	}
 	res.Options = append(res.Options, &gamev1.RulesetOption{
 		Option: "depth", Value: fmt.Sprintf("0 to %d", engine.MaxDepth),
-		Text: "You start with twice as much less health.",
+		Text: "You start with 20 - 2 x depth health; the most you can have stays 20.",
 	})
 	return res, nil
 }

@@ -83,7 +83,7 @@ func Problems(err error) (rpckit.Problem, bool) {
 	case errors.As(err, &noBoard):
 		return rpckit.Problem{
 			Code: codes.NotFound, Reason: rpcv1.ErrorReason_ERROR_REASON_LEADERBOARD_NOT_FOUND,
-			Message:  "there is no leaderboard of this ruleset",
+			Message:  fmt.Sprintf("there is no leaderboard of ruleset %q", noBoard.RulesetID),
 			Metadata: map[string]string{"ruleset_id": noBoard.RulesetID},
 		}, true
 	case errors.As(err, &noEntry):

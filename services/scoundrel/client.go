@@ -113,7 +113,7 @@ type rulesFlags struct {
 func addRulesFlags(cmd *cobra.Command) *rulesFlags {
 	f := &rulesFlags{}
 	cmd.Flags().StringVar(&f.preset, "preset", engine.Presets()[0].Name, "the rules' `NAME`: "+presetNames())
-	cmd.Flags().Uint8Var(&f.depth, "depth", 0, fmt.Sprintf("0 to %d: the game starts with twice as much less health", engine.MaxDepth))
+	cmd.Flags().Uint8Var(&f.depth, "depth", 0, fmt.Sprintf("`N` from 0 to %d: the game starts with 20 - 2 x N health", engine.MaxDepth))
 	return f
 }
 

@@ -18,7 +18,7 @@ import (
 // the program, so it is no requirement of ours.
 const grpcurlVersion = "v1.9.4"
 
-// TestGrpcurlSession is the session that the README shows, with nothing but a
+// TestGrpcurlSession makes the calls that the README shows, with nothing but a
 // generic client: reflection, JSON, and the moves that the game itself offers.
 func TestGrpcurlSession(t *testing.T) {
 	bin := t.TempDir()

@@ -27,6 +27,8 @@ func playCommand() *cobra.Command {
 	addr, rules := addrFlag(cmd), addRulesFlags(cmd)
 	player := cmd.Flags().String("player", playerName(), "your `NAME` on the leaderboard")
 	gameID := cmd.Flags().String("game", "", "go on with the game of this `ID`")
+	cmd.MarkFlagsMutuallyExclusive("game", "preset")
+	cmd.MarkFlagsMutuallyExclusive("game", "depth")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ruleset, err := rules.ruleset()
 		if err != nil {
@@ -100,7 +102,11 @@ func (p *playSession) run(ctx context.Context, rules engine.Ruleset, gameID stri
 			p.wait(game)
 		}
 	}()
-	p.printf("Game %s, rules %s. Type a move's number, q to leave, ? for help.\n", game.GetGameId(), game.GetRulesetId())
+	p.printf("Game %s, rules %s.", game.GetGameId(), game.GetRulesetId())
+	if game.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
+		p.printf(" Type a move's number, q to leave, resign to give up, ? for help.")
+	}
+	p.printf("\n")
 	for game.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
 		p.show(game)
 		choice, ok := p.choose(ctx, game)
@@ -196,8 +202,11 @@ func describeMove(g *gamev1.Game, m *gamev1.LegalMove) string {
 	if m.GetHealthAfter() != g.GetHealth() {
 		text += fmt.Sprintf(" - health %d", m.GetHealthAfter())
 	}
-	if m.GetWastesPotion() {
+	switch {
+	case m.GetWastesPotion():
 		text += " - wasted, it does not heal"
+	case m.GetMove().GetKind() == rulesv1.MoveKind_MOVE_KIND_DRINK && m.GetHealthAfter() == g.GetHealth():
+		text += " - heals nothing at full health"
 	}
 	if len(m.GetDiscards()) > 0 {
 		text += " - discards " + strings.Join(m.GetDiscards(), " ")

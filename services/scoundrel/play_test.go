@@ -90,6 +90,7 @@ func TestMovesSayWhatTheyDo(t *testing.T) {
 		"fight with bare hands: KS - LETHAL, this kills you": describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "FIGHT_BARE_HANDED KS"), HealthAfter: -4, Lethal: true}),
 		"fight with the weapon: JC - health 3":               describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "FIGHT_WITH_WEAPON JC"), HealthAfter: 3}),
 		"drink 4H - wasted, it does not heal":                describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "DRINK 4H"), HealthAfter: 9, WastesPotion: true}),
+		"drink 5H - heals nothing at full health":            describeMove(&gamev1.Game{Health: 20}, &gamev1.LegalMove{Move: parseMove(t, "DRINK 5H"), HealthAfter: 20}),
 		"equip 7D - discards 5D JC":                          describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "EQUIP 7D"), HealthAfter: 9, Discards: []string{"5D", "JC"}}),
 	} {
 		if text != want {

@@ -262,13 +262,17 @@ func serveCommand() *cobra.Command {
 			if err := greet(cmd.OutOrStdout(), s, cfg.DataDir); err != nil {
 				return errors.Join(err, s.close())
 			}
-			return s.Run(cmd.Context())
+			if err := s.Run(cmd.Context()); err != nil {
+				return err
+			}
+			cfg.Logger.Info("stopped")
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&cfg.DataDir, "data", "data", "`DIR` of everything that is stored")
 	cmd.Flags().StringVar(&cfg.GRPCAddr, "grpc-addr", defaultAddr, "address `HOST:PORT` to serve gRPC on, loopback only")
 	cmd.Flags().BoolVar(&cfg.RelaxedSync, "relaxed-sync", false, "acknowledge commands before they are on the disk (for development: a power failure loses them)")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log every call")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log every call, and what the NATS server says")
 	return cmd
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Version is the version of the program.
-const Version = "0.1.0"
+// Version is the version of the program; "-dev" until it is released.
+const Version = "0.1.0-dev"
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{

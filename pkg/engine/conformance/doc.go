@@ -20,6 +20,7 @@
 //
 // The rules are an object with weapon_wear, ending, win_bonus and loss_score (each the name of a
 // value), depth (0 to 9), variants (a list of names) and companion_health (0 unless a variant uses it).
+// The engine knows no variant yet: the list is empty.
 //
 // A state is an object with
 //

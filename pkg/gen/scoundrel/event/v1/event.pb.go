@@ -1359,8 +1359,9 @@ type GameState struct {
 	// SHA-256("scoundrel/v1" || seed) in lower-case hex.
 	Commitment string `protobuf:"bytes,4,opt,name=commitment,proto3" json:"commitment,omitempty"`
 	// The whole deck before the first room was dealt, top first, a byte a card:
-	// 1 to 13 are 2C to AC, 14 to 26 2S to AS, 27 to 39 2D to AD, 40 to 52 2H to
-	// AH, 53 is RJ, 54 BJ. Revealed with the seed when the game is over.
+	// 1 to 13 are 2C to AC, 14 to 26 2S to AS, 27 to 35 2D to 10D, 36 to 44 2H to
+	// 10H, 45 to 48 JD to AD, 49 to 52 JH to AH, 53 RJ, 54 BJ. Revealed with the
+	// seed when the game is over.
 	Deck []byte `protobuf:"bytes,5,opt,name=deck,proto3" json:"deck,omitempty"`
 	// The first 8 bytes of SHA-256 of every request id in version order, one
 	// after another: bytes 8(v-1) to 8v belong to version v and are all zero

@@ -99,7 +99,7 @@ func (GameStatus) EnumDescriptor() ([]byte, []int) {
 // been dealt.
 type Game struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// `<epoch>-<shard>-<26 characters>`, such as "26q4-3f-01kb...".
+	// `<epoch>-<shard>-<26 characters>`, such as "26q4-07-gpv30w6vzhqr4ygnysje44majg".
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
 	// The player who owns it.
 	PlayerId string `protobuf:"bytes,2,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
@@ -676,7 +676,8 @@ type isStartGameRequest_Rules interface {
 }
 
 type StartGameRequest_Preset struct {
-	// A preset's name, from ListRulesets.
+	// A preset's name, from ListRulesets. It names no depth: that takes a full
+	// ruleset.
 	Preset string `protobuf:"bytes,1,opt,name=preset,proto3,oneof"`
 }
 

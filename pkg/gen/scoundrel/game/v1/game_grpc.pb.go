@@ -42,6 +42,9 @@ const (
 //
 // Plays Scoundrel. The deck order and the seed never leave the server before
 // a game is over.
+//
+// Beside the errors that a call names, every call may answer IDENTITY_MISSING,
+// MESSAGE_TOO_LARGE, STORAGE_UNAVAILABLE, CALL_ENDED and INTERNAL.
 type GameServiceClient interface {
 	// Starts a game and deals its first room.
 	//
@@ -148,6 +151,9 @@ func (c *gameServiceClient) ListRulesets(ctx context.Context, in *ListRulesetsRe
 //
 // Plays Scoundrel. The deck order and the seed never leave the server before
 // a game is over.
+//
+// Beside the errors that a call names, every call may answer IDENTITY_MISSING,
+// MESSAGE_TOO_LARGE, STORAGE_UNAVAILABLE, CALL_ENDED and INTERNAL.
 type GameServiceServer interface {
 	// Starts a game and deals its first room.
 	//

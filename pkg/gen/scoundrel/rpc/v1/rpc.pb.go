@@ -37,7 +37,8 @@ const (
 	ErrorReason_ERROR_REASON_INVALID_FIELD ErrorReason = 1
 	// UNAUTHENTICATED: the call names no player, or not a well-formed one.
 	ErrorReason_ERROR_REASON_IDENTITY_MISSING ErrorReason = 2
-	// NOT_FOUND: there is no such game. Metadata: game_id.
+	// NOT_FOUND: there is no such game; the same where the id could be none.
+	// Metadata: game_id.
 	ErrorReason_ERROR_REASON_GAME_NOT_FOUND ErrorReason = 3
 	// PERMISSION_DENIED: the game belongs to another player, and the rules of
 	// its mode do not let the caller do this. Metadata: game_id.

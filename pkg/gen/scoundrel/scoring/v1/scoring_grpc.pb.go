@@ -38,9 +38,12 @@ const (
 // Reads scores and leaderboards.
 //
 // Every request takes a consistency_token, as game commands return it: the
-// answer then includes that command, or is BEHIND_TOKEN after waiting for the
-// call's deadline or 2 seconds, whichever is shorter.
+// answer then includes that command, or is BEHIND_TOKEN after waiting for most
+// of the time that the call has, 2 seconds at most.
 // CONSISTENCY_TOKEN_INVALID if the token lies beyond the end of the log.
+//
+// Beside the errors that a call names, every call may answer IDENTITY_MISSING,
+// MESSAGE_TOO_LARGE, STORAGE_UNAVAILABLE, CALL_ENDED and INTERNAL.
 type ScoringServiceClient interface {
 	// Returns the score of one finished game.
 	//
@@ -102,9 +105,12 @@ func (c *scoringServiceClient) GetPlayerEntry(ctx context.Context, in *GetPlayer
 // Reads scores and leaderboards.
 //
 // Every request takes a consistency_token, as game commands return it: the
-// answer then includes that command, or is BEHIND_TOKEN after waiting for the
-// call's deadline or 2 seconds, whichever is shorter.
+// answer then includes that command, or is BEHIND_TOKEN after waiting for most
+// of the time that the call has, 2 seconds at most.
 // CONSISTENCY_TOKEN_INVALID if the token lies beyond the end of the log.
+//
+// Beside the errors that a call names, every call may answer IDENTITY_MISSING,
+// MESSAGE_TOO_LARGE, STORAGE_UNAVAILABLE, CALL_ENDED and INTERNAL.
 type ScoringServiceServer interface {
 	// Returns the score of one finished game.
 	//
