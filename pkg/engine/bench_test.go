@@ -10,12 +10,22 @@ import (
 // BenchmarkRandomGames plays whole games with random legal moves through the public path of a
 // server: Legal, Decide and EvolveAll for each move. One iteration is one game.
 func BenchmarkRandomGames(b *testing.B) {
+	for _, variants := range []engine.VariantSet{
+		0, engine.VariantMerchants | engine.VariantEvilMerchant | engine.VariantBlacksmiths, engine.VariantHomeRules,
+	} {
+		r := preset(b, "classic")
+		r.Variants = variants
+		b.Run(r.ID(), func(b *testing.B) { benchmarkRandomGames(b, r) })
+	}
+}
+
+func benchmarkRandomGames(b *testing.B, r engine.Ruleset) {
 	random := rand.New(rand.NewPCG(1, 2))
 	starts := make([]engine.State, 256)
 	for i := range starts {
-		starts[i] = openGame(b, preset(b, "classic"), randomSeed(random))
+		starts[i] = openGame(b, r, randomSeed(random))
 	}
-	var legal [16]engine.Move
+	var legal [engine.MaxLegalMoves]engine.Move
 	var facts [8]engine.Fact
 	moves := 0
 	b.ReportAllocs()

@@ -11,13 +11,15 @@ const NoCard Card = 0
 // cardCount is the number of different cards; the highest valid Card has this number.
 const cardCount = Card(len(cardNames) - 1)
 
-// cardNames and cardValues have a row for each suit, in deck order, after the row of NoCard.
+// cardNames and cardValues have a row for each suit, in deck order, after the row of NoCard; the last row
+// are the cards that only variants play with.
 var cardNames = [...]string{
 	"",
 	"2C", "3C", "4C", "5C", "6C", "7C", "8C", "9C", "10C", "JC", "QC", "KC", "AC",
 	"2S", "3S", "4S", "5S", "6S", "7S", "8S", "9S", "10S", "JS", "QS", "KS", "AS",
 	"2D", "3D", "4D", "5D", "6D", "7D", "8D", "9D", "10D",
 	"2H", "3H", "4H", "5H", "6H", "7H", "8H", "9H", "10H",
+	"JD", "QD", "KD", "AD", "JH", "QH", "KH", "AH", "RJ", "BJ",
 }
 
 var cardValues = [len(cardNames)]uint8{
@@ -26,21 +28,31 @@ var cardValues = [len(cardNames)]uint8{
 	2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 	2, 3, 4, 5, 6, 7, 8, 9, 10,
 	2, 3, 4, 5, 6, 7, 8, 9, 10,
+	11, 12, 13, 14, 11, 12, 13, 14, 0, 0,
 }
 
-// The roles of the cards every ruleset plays with.
-var baseRoles = [len(cardNames)]Role{
-	0,
-	RoleMonster, RoleMonster, RoleMonster, RoleMonster, RoleMonster, RoleMonster, RoleMonster,
-	RoleMonster, RoleMonster, RoleMonster, RoleMonster, RoleMonster, RoleMonster,
-	RoleMonster, RoleMonster, RoleMonster, RoleMonster, RoleMonster, RoleMonster, RoleMonster,
-	RoleMonster, RoleMonster, RoleMonster, RoleMonster, RoleMonster, RoleMonster,
-	RoleWeapon, RoleWeapon, RoleWeapon, RoleWeapon, RoleWeapon, RoleWeapon, RoleWeapon, RoleWeapon, RoleWeapon,
-	RolePotion, RolePotion, RolePotion, RolePotion, RolePotion, RolePotion, RolePotion, RolePotion, RolePotion,
-}
+// The first cards of the weapons and the potions of the base game.
+const (
+	twoOfDiamonds Card = 27
+	twoOfHearts   Card = 36
+)
+
+// The cards that only variants play with.
+const (
+	jackOfDiamonds Card = iota + 45
+	queenOfDiamonds
+	kingOfDiamonds
+	aceOfDiamonds
+	jackOfHearts
+	queenOfHearts
+	kingOfHearts
+	aceOfHearts
+	redJoker
+	blackJoker
+)
 
 // ParseCard reads the notation that [Card.String] writes: rank, then suit letter, in upper case ("2C",
-// "10H", "QS"). It accepts nothing else; the error is a [*NotationError].
+// "10H", "QS", "RJ"). It accepts nothing else; the error is a [*NotationError].
 func ParseCard(s string) (Card, error) {
 	for c := Card(1); c <= cardCount; c++ {
 		if cardNames[c] == s {
@@ -59,35 +71,12 @@ func (c Card) String() string {
 }
 
 // Value returns what the card is worth: 2 to 10 as printed, jack 11, queen 12, king 13, ace 14.
-// It is 0 for [NoCard] and for numbers that are no card.
+// It is 0 for jokers, for [NoCard] and for numbers that are no card.
 func (c Card) Value() int {
 	if c > cardCount {
 		return 0
 	}
 	return int(cardValues[c])
-}
-
-// Role is what a card does in a game.
-type Role uint8
-
-// The roles. The zero Role means that the card is not in the deck.
-const (
-	// RoleMonster is fought, with bare hands or with a weapon.
-	RoleMonster Role = iota + 1
-	// RoleWeapon is equipped.
-	RoleWeapon
-	// RolePotion is drunk.
-	RolePotion
-)
-
-var roleNames = [...]string{"NONE", "MONSTER", "WEAPON", "POTION"}
-
-// String returns the role's name in upper case, such as "MONSTER"; "NONE" for the zero Role.
-func (r Role) String() string {
-	if int(r) >= len(roleNames) {
-		return fmt.Sprintf("Role(%d)", uint8(r))
-	}
-	return roleNames[r]
 }
 
 // NotationError reports text that is no card or no move.

@@ -22,14 +22,7 @@ func (s *State) Decide(m Move, dst []Fact) ([]Fact, error) {
 		return dst, err
 	}
 	d := decision{state: *s, facts: dst}
-	d.last = lastTake{card: m.Card, healthBefore: s.Health()}
-	if m.Kind == MoveAvoid {
-		d.emit(Fact{Kind: FactRoomAvoided, Cards: s.room})
-		d.deal(false)
-		return d.result(dst)
-	}
-	d.take(m)
-	d.closeRoom()
+	d.move(m)
 	return d.result(dst)
 }
 
@@ -52,8 +45,7 @@ func (s *State) Resign(dst []Fact) ([]Fact, error) {
 type decision struct {
 	state   State
 	facts   []Fact
-	problem string // of the first fact that did not fit the state
-	failed  Fact
+	problem string // of the last of facts, which did not fit the state
 	last    lastTake
 }
 
@@ -68,42 +60,86 @@ func (d *decision) emit(f Fact) {
 	if d.problem != "" {
 		return
 	}
-	if d.problem = d.state.apply(&f); d.problem != "" {
-		d.failed = f
-		return
-	}
+	d.problem = d.state.apply(&f)
 	d.facts = append(d.facts, f)
 }
 
 // result returns the facts, or dst and an error if one did not fit.
 func (d *decision) result(dst []Fact) ([]Fact, error) {
 	if d.problem != "" {
-		return dst, &FactError{Fact: d.failed, Problem: d.problem}
+		return dst, &FactError{Fact: d.facts[len(d.facts)-1], Problem: d.problem}
 	}
 	return d.facts, nil
 }
 
+// move decides what a legal move does.
+func (d *decision) move(m Move) {
+	switch m.Kind {
+	case MoveAvoid:
+		d.avoid()
+	case MoveDrinkStored:
+		d.drinkStored(m.Card)
+	default:
+		if d.state.thiefWaits() {
+			d.steal()
+		}
+		d.last = lastTake{card: m.Card, healthBefore: d.state.Health()}
+		d.take(m)
+		d.closeRoom()
+	}
+}
+
 // take decides what taking a card does.
 func (d *decision) take(m Move) {
-	s := &d.state
 	switch m.Kind {
 	case MoveEquip:
-		d.emit(Fact{Kind: FactWeaponEquipped, Card: m.Card})
+		d.equip(m.Card)
 	case MoveDrink:
-		if s.potionUsed {
-			d.last.use = LastUsePotionWasted
-			d.emit(Fact{Kind: FactPotionWasted, Card: m.Card})
-			return
-		}
-		d.last.use = LastUsePotionDrunk
-		healed := min(m.Card.Value(), MaxHealth-s.Health())
-		d.emit(Fact{Kind: FactPotionDrunk, Card: m.Card, Healed: healed, HealthBefore: s.Health()})
+		d.drink(m.Card)
 	case MoveFightBareHanded:
-		d.emit(Fact{Kind: FactMonsterFought, Card: m.Card, Means: MeansBareHands, Damage: m.Card.Value()})
+		d.fightBareHanded(m.Card)
 	case MoveFightWithWeapon:
-		damage := max(0, m.Card.Value()-s.weapon.power())
-		d.emit(Fact{Kind: FactMonsterFought, Card: m.Card, Means: MeansWeapon, Damage: damage})
+		d.fightWithWeapon(m.Card)
+	case MoveDismiss:
+		d.dismiss(m.Card)
+	case MoveSell:
+		d.sell(m.Card)
+	case MoveRepair:
+		d.repair(m.Card)
+	case MoveUpgrade:
+		d.upgrade(m.Card)
+	case MoveRecruit:
+		d.recruit(m.Card)
+	case MoveStore:
+		d.store(m.Card)
+	case MoveEquipCompanion:
+		d.equipCompanion(m.Card)
+	case MoveFightWithCompanion:
+		d.fightWithCompanion(m.Card)
+	case MoveRecycle:
+		d.recycle(m.Card)
 	}
+}
+
+// avoid decides what avoiding the room does: cards that go back at random positions do so, from the left,
+// after the others have gone under the dungeon.
+func (d *decision) avoid() {
+	room := d.state.room
+	under := Fact{Kind: FactRoomAvoided}
+	n := 0
+	for _, c := range room {
+		if !d.state.rules.returns(c) {
+			under.Cards[n] = c
+			n++
+		}
+	}
+	d.emit(under)
+	for _, c := range room {
+		if d.state.rules.returns(c) {
+			d.putBack(FactCardReturned, c)
+		}
+	}
+	d.deal(false)
 }
 
 // closeRoom decides what follows from a take: death, nothing, a win or the next room.
@@ -142,6 +178,9 @@ func (d *decision) deal(mayAvoid bool) {
 		f.CanAvoid = mayAvoid
 	}
 	d.emit(f)
+	if !f.CanAvoid && s.thiefInRoom() {
+		d.steal()
+	}
 }
 
 func (d *decision) end(outcome Status) {
@@ -149,19 +188,8 @@ func (d *decision) end(outcome Status) {
 	d.emit(Fact{Kind: FactGameOver, Over: Over{
 		Outcome: outcome, Rules: s.rules, Health: s.Health(),
 		LastCard: d.last.card, LastUse: d.last.use, LastHealthBefore: d.last.healthBefore,
-		DungeonMonsterValue: s.rules.monsterValue(s.dungeon[:s.dungeonSize]),
-		RoomMonsterValue:    s.rules.monsterValue(s.room[:s.roomSize]),
+		DungeonMonsterValue: monsterValue(s.dungeon[:s.dungeonSize]),
+		RoomMonsterValue:    monsterValue(s.room[:s.roomSize]),
 		Moves:               s.Moves(),
 	}})
-}
-
-// monsterValue adds up the values of the monsters among the cards.
-func (r Ruleset) monsterValue(cards []Card) int {
-	total := 0
-	for _, c := range cards {
-		if r.Role(c) == RoleMonster {
-			total += c.Value()
-		}
-	}
-	return total
 }

@@ -46,57 +46,58 @@ func (s *State) EvolveAll(facts []Fact) (State, error) {
 // apply changes s by f and returns "", or says what does not fit and leaves s in a useless state.
 func (s *State) apply(f *Fact) (problem string) {
 	if f.Kind == FactGameStarted {
-		return s.start(f)
+		return s.applyGameStarted(f)
 	}
 	if s.status != StatusActive {
 		return "the game is not active"
 	}
 	switch f.Kind {
 	case FactRoomDealt:
-		return s.deal(f)
+		return s.applyRoomDealt(f)
 	case FactRoomAvoided:
-		return s.avoid(f)
+		return s.applyRoomAvoided(f)
 	case FactWeaponEquipped:
-		if problem := s.take(f.Card); problem != "" {
-			return problem
-		}
-		s.discardWeapon()
-		s.weapon.card = f.Card
+		return s.applyWeaponEquipped(f)
 	case FactPotionDrunk:
-		if f.HealthBefore != int(s.health) {
-			return "the health before the potion is another"
-		}
-		if problem := s.take(f.Card); problem != "" {
-			return problem
-		}
-		if f.Healed < 0 || f.Healed > MaxHealth-int(s.health) {
-			return "the health healed is out of range"
-		}
-		s.health += int8(f.Healed)
-		s.potionUsed = true
-		s.toDiscard(f.Card)
-	case FactPotionWasted:
-		if problem := s.take(f.Card); problem != "" {
-			return problem
-		}
-		s.toDiscard(f.Card)
+		return s.applyPotionDrunk(f)
+	case FactPotionWasted, FactCardDismissed:
+		return s.applyCardDiscarded(f)
 	case FactMonsterFought:
-		return s.fight(f)
+		return s.applyMonsterFought(f)
 	case FactRoomCleared:
-		if s.dealDue || s.toTake > 0 || s.health <= 0 {
-			return "the room is not faced to the end"
-		}
-		s.roomsCleared++
-		s.leaveRoom()
+		return s.applyRoomCleared()
 	case FactGameOver:
-		return s.finish(&f.Over)
+		return s.applyGameOver(&f.Over)
+	case FactWeaponSold:
+		return s.applyWeaponSold(f)
+	case FactWeaponStolen:
+		return s.applyWeaponStolen(f)
+	case FactWeaponRepaired:
+		return s.applyWeaponRepaired(f)
+	case FactWeaponUpgraded:
+		return s.applyWeaponUpgraded(f)
+	case FactBearerRecruited:
+		return s.applyBearerRecruited(f)
+	case FactPotionStored:
+		return s.applyPotionStored(f)
+	case FactStoredPotionDrunk:
+		return s.applyStoredPotionDrunk(f)
+	case FactCompanionRecruited:
+		return s.applyCompanionRecruited(f)
+	case FactCompanionEquipped:
+		return s.applyCompanionEquipped(f)
+	case FactCompanionDied:
+		return s.applyCompanionDied(f)
+	case FactCardRecycled:
+		return s.applyCardRecycled(f)
+	case FactCardReturned:
+		return s.applyCardReturned(f)
 	default:
 		return "there is no such fact"
 	}
-	return ""
 }
 
-func (s *State) start(f *Fact) string {
+func (s *State) applyGameStarted(f *Fact) string {
 	if s.status != 0 {
 		return "the game has started before"
 	}
@@ -112,7 +113,7 @@ func (s *State) start(f *Fact) string {
 	return ""
 }
 
-func (s *State) deal(f *Fact) string {
+func (s *State) applyRoomDealt(f *Fact) string {
 	if !s.dealDue {
 		return "no room is due"
 	}
@@ -144,51 +145,40 @@ func (s *State) deal(f *Fact) string {
 	return ""
 }
 
-func (s *State) avoid(f *Fact) string {
-	if s.dealDue || s.roomSize == 0 || f.Cards != s.room {
-		return "the cards are not those of the room"
+func (s *State) applyRoomAvoided(f *Fact) string {
+	if s.dealDue || s.roomSize == 0 {
+		return "there is no room to avoid"
 	}
 	if s.moves == math.MaxUint8 {
 		return "there are too many moves"
 	}
-	s.moves++
-	n := int(s.roomSize)
-	copy(s.dungeon[n:], s.dungeon[:s.dungeonSize])
-	for i, c := range s.room[:n] {
+	n := len(f.Cards)
+	for n > 0 && f.Cards[n-1] == NoCard {
+		n--
+	}
+	copy(s.dungeon[n:], s.dungeon[:int(cardCount)-n])
+	for i, c := range f.Cards[:n] {
+		if !s.leaveRow(c) {
+			return "the cards are not those of the room"
+		}
 		s.dungeon[n-1-i] = c
 	}
-	s.dungeonSize += s.roomSize
-	s.room = [RoomSize]Card{}
-	s.roomSize = 0
+	s.dungeonSize += uint8(n)
+	s.moves++
 	s.leaveRoom()
 	return ""
 }
 
-func (s *State) fight(f *Fact) string {
-	if f.Damage < 0 || f.Damage > maxValue {
-		return "the damage is out of range"
+func (s *State) applyRoomCleared() string {
+	if s.dealDue || s.toTake > 0 || s.health <= 0 {
+		return "the room is not faced to the end"
 	}
-	if problem := s.take(f.Card); problem != "" {
-		return problem
-	}
-	switch f.Means {
-	case MeansBareHands:
-		s.toDiscard(f.Card)
-	case MeansWeapon:
-		w := &s.weapon
-		if w.card == NoCard || int(w.killCount) == len(w.kills) {
-			return "no weapon can take the monster"
-		}
-		w.kills[w.killCount] = f.Card
-		w.killCount++
-	default:
-		return "there is no such means of fighting"
-	}
-	s.health -= int8(f.Damage)
+	s.roomsCleared++
+	s.leaveRoom()
 	return ""
 }
 
-func (s *State) finish(over *Over) string {
+func (s *State) applyGameOver(over *Over) string {
 	if !over.Outcome.Over() {
 		return "there is no such outcome"
 	}
@@ -220,20 +210,28 @@ func (s *State) take(c Card) (problem string) {
 	if !s.playing() {
 		return "no card can be taken"
 	}
-	i := s.roomIndex(c)
-	if i < 0 {
-		return "the card is not in the room"
-	}
 	if s.moves == math.MaxUint8 {
 		return "there are too many moves"
 	}
-	copy(s.room[i:], s.room[i+1:s.roomSize])
-	s.roomSize--
-	s.room[s.roomSize] = NoCard
+	if !s.leaveRow(c) {
+		return "the card is not in the room"
+	}
 	s.moves++
 	s.toTake--
 	s.canAvoid = false
 	return ""
+}
+
+// leaveRow removes c from the row, and says whether it lay there.
+func (s *State) leaveRow(c Card) bool {
+	i := s.roomIndex(c)
+	if i < 0 {
+		return false
+	}
+	copy(s.room[i:], s.room[i+1:s.roomSize])
+	s.roomSize--
+	s.room[s.roomSize] = NoCard
+	return true
 }
 
 // roomIndex returns the place of c in the room, -1 if it is not there.
@@ -258,16 +256,4 @@ func (s *State) leaveRoom() {
 func (s *State) toDiscard(c Card) {
 	s.discard[s.discardSize] = c
 	s.discardSize++
-}
-
-// discardWeapon discards the player's weapon, if any, and then the monsters on it, oldest first.
-func (s *State) discardWeapon() {
-	if s.weapon.card == NoCard {
-		return
-	}
-	s.toDiscard(s.weapon.card)
-	for _, c := range s.weapon.kills[:s.weapon.killCount] {
-		s.toDiscard(c)
-	}
-	s.weapon = heldWeapon{}
 }

@@ -7,16 +7,13 @@ import (
 	"testing"
 )
 
-// playedFacts plays games by every combination of options and calls test with a fresh state and the facts of
+// playedFacts plays games by any rulesets and calls test with a fresh state and the facts of
 // a whole game.
 func playedFacts(t testing.TB, test func(fresh State, facts []Fact, final State)) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(11, 12))
-	for i := range 24 * 10 {
-		r := Ruleset{
-			WeaponWear: WeaponWear(1 + i%2), Ending: Ending(1 + i/2%2), WinBonus: WinBonus(1 + i/4%2),
-			LossScore: LossScore(1 + i/8%3), Depth: uint8(i / 24),
-		}
+	for i := range 300 {
+		r := randomRuleset(random)
 		fresh, err := NewGame(r, Seed{byte(i)})
 		if err != nil {
 			t.Fatal(err)
@@ -48,17 +45,18 @@ func playedFacts(t testing.TB, test func(fresh State, facts []Fact, final State)
 
 // Facts carry all that options and roles decided: folding them does not look at either.
 func TestEvolveIgnoresOptionsAndRoles(t *testing.T) {
-	roles := baseRoles
-	defer func() { baseRoles = roles }()
+	kept := roles
+	defer func() { roles = kept }()
 	playedFacts(t, func(fresh State, facts []Fact, final State) {
 		flipped := fresh
 		flipped.rules = Ruleset{
 			WeaponWear: 3 - fresh.rules.WeaponWear, Ending: 3 - fresh.rules.Ending, WinBonus: 3 - fresh.rules.WinBonus,
 			LossScore: 1 + fresh.rules.LossScore%3, Depth: MaxDepth - fresh.rules.Depth,
+			Variants: AllVariants &^ fresh.rules.Variants, CompanionHealth: MaxHealth - fresh.rules.CompanionHealth,
 		}
-		baseRoles = [len(roles)]Role{}
+		clear(roles[:])
 		got, err := flipped.EvolveAll(facts)
-		baseRoles = roles
+		roles = kept
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,13 +78,13 @@ func TestEvolveOnDamagedFacts(t *testing.T) {
 		for range 20 {
 			at := random.IntN(len(facts))
 			f := facts[at]
-			switch random.IntN(9) {
+			switch random.IntN(10) {
 			case 0:
-				f.Kind = FactKind(random.IntN(12))
+				f.Kind = FactKind(random.IntN(len(factNames) + 2))
 			case 1:
 				f.Card = Card(random.IntN(256))
 			case 2:
-				f.Cards[random.IntN(RoomSize)] = Card(random.IntN(50))
+				f.Cards[random.IntN(RoomSize)] = Card(random.IntN(60))
 			case 3:
 				f.Damage, f.Healed = random.IntN(600)-300, random.IntN(600)-300
 			case 4:
@@ -94,10 +92,12 @@ func TestEvolveOnDamagedFacts(t *testing.T) {
 			case 5:
 				f.HealthBefore = random.IntN(600) - 300
 			case 6:
-				f.Means = Means(random.IntN(4))
+				f.Means = Means(random.IntN(5))
 			case 7:
 				f.Over.Outcome, f.Over.Health = Status(random.IntN(6)), random.IntN(600)-300
 			case 8:
+				f.CompanionDamage, f.Count, f.Position, f.Drawn = random.IntN(40)-3, random.IntN(40)-3, random.IntN(60)-3, random.IntN(1<<17)
+			case 9:
 				f = facts[random.IntN(len(facts))]
 			}
 			s := fresh
@@ -142,6 +142,8 @@ func exercise(t *testing.T, s State) {
 	s.Dungeon()
 	s.Discard()
 	s.Weapon()
+	s.Companion()
+	s.Bearer()
 	s.Score()
 	s.RoomNumber()
 	for _, m := range s.Legal(nil) {
@@ -166,7 +168,7 @@ func exercise(t *testing.T, s State) {
 
 // FuzzEvolve applies facts made of the input's bytes.
 func FuzzEvolve(f *testing.F) {
-	const size = 24
+	const size = 30
 	random := rand.New(rand.NewPCG(13, 14))
 	for range 64 {
 		data := make([]byte, size*40)
@@ -179,7 +181,11 @@ func FuzzEvolve(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := NewGame(presets[0].Rules, Seed{1})
+		var rules uint64
+		if len(data) > 0 {
+			rules = uint64(data[0])
+		}
+		s, err := NewGame(rulesetOf(rules), Seed{1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,9 +199,10 @@ func FuzzEvolve(f *testing.F) {
 func factFrom(s *State, b []byte) Fact {
 	small := func(b byte) int { return int(int8(b)) }
 	f := Fact{
-		Kind: FactKind(b[0] % 11), Card: Card(b[1]), Cards: [RoomSize]Card{Card(b[2]), Card(b[3]), Card(b[4]), Card(b[5])},
+		Kind: FactKind(int(b[0]) % (len(factNames) + 2)), Card: Card(b[1]), Cards: [RoomSize]Card{Card(b[2]), Card(b[3]), Card(b[4]), Card(b[5])},
 		Means: Means(b[6]), CanAvoid: b[7]&1 != 0, ToTake: small(b[8]), Health: small(b[9]), Healed: small(b[10]),
-		HealthBefore: small(b[11]), Damage: small(b[12]),
+		HealthBefore: small(b[11]), Damage: small(b[12]), CompanionDamage: small(b[24]), Count: small(b[25]), Position: small(b[26]),
+		Drawn: int(binary.BigEndian.Uint16(b[27:])),
 		Over: Over{
 			Outcome: Status(b[13]), Rules: s.rules, Health: small(b[14]), LastCard: Card(b[15]), LastUse: LastUse(b[16]),
 			LastHealthBefore: small(b[17]), DungeonMonsterValue: small(b[18]), RoomMonsterValue: small(b[19]),
@@ -206,7 +213,9 @@ func factFrom(s *State, b []byte) Fact {
 	if choice%2 == 0 {
 		return f
 	}
-	if s.roomSize > 0 {
+	if s.storedSize > 0 && f.Kind == FactStoredPotionDrunk {
+		f.Card = s.stored[int(choice)/2%int(s.storedSize)]
+	} else if s.roomSize > 0 {
 		f.Card = s.room[int(choice)/2%int(s.roomSize)]
 	}
 	f.HealthBefore = s.Health()

@@ -34,8 +34,28 @@ const (
 	ReasonRoomFaced
 	// ReasonRoomBeforeAvoided is avoiding two rooms in a row.
 	ReasonRoomBeforeAvoided
-	// ReasonLastRoom is avoiding the last room, which is not full.
+	// ReasonLastRoom is avoiding the last room, which is not full, or putting a card of it back.
 	ReasonLastRoom
+	// ReasonWeaponStolen is a move that needs the weapon where the thief steals it first.
+	ReasonWeaponStolen
+	// ReasonNoMonsterOnWeapon is repairing a weapon without monsters on it.
+	ReasonNoMonsterOnWeapon
+	// ReasonMonsterOnWeapon is upgrading a weapon with monsters on it.
+	ReasonMonsterOnWeapon
+	// ReasonNoBearer is storing a potion without a bearer.
+	ReasonNoBearer
+	// ReasonBearerFull is storing a potion while the bearer holds as many as he can.
+	ReasonBearerFull
+	// ReasonNotStored is drinking a potion that the bearer does not hold.
+	ReasonNotStored
+	// ReasonPotionUsed is drinking a stored potion after another one in the same room.
+	ReasonPotionUsed
+	// ReasonNoCompanion is a move of the companion without one.
+	ReasonNoCompanion
+	// ReasonRecycledBefore is putting a card back into the dungeon that was put back before.
+	ReasonRecycledBefore
+	// ReasonNotInRuleset is a kind of move that the ruleset does not play with.
+	ReasonNotInRuleset
 )
 
 var reasons = [...]struct{ name, text string }{
@@ -48,6 +68,16 @@ var reasons = [...]struct{ name, text string }{
 	ReasonRoomFaced:         {"ROOM_FACED", "a card of the room has been taken already"},
 	ReasonRoomBeforeAvoided: {"ROOM_BEFORE_AVOIDED", "the room before was avoided"},
 	ReasonLastRoom:          {"LAST_ROOM", "the room is not full: every card of it must be taken"},
+	ReasonWeaponStolen:      {"WEAPON_STOLEN", "the thief in the room steals the weapon first"},
+	ReasonNoMonsterOnWeapon: {"NO_MONSTER_ON_WEAPON", "no monster lies on the weapon"},
+	ReasonMonsterOnWeapon:   {"MONSTER_ON_WEAPON", "a monster lies on the weapon"},
+	ReasonNoBearer:          {"NO_BEARER", "no bearer is in the party"},
+	ReasonBearerFull:        {"BEARER_FULL", "the bearer holds a potion"},
+	ReasonNotStored:         {"NOT_STORED", "the bearer does not hold the card"},
+	ReasonPotionUsed:        {"POTION_USED", "a potion has been drunk in this room"},
+	ReasonNoCompanion:       {"NO_COMPANION", "no fighter is in the party"},
+	ReasonRecycledBefore:    {"RECYCLED_BEFORE", "the card has been put back before"},
+	ReasonNotInRuleset:      {"NOT_IN_RULESET", "these rules do not have it"},
 }
 
 // String returns the reason's name, such as "WEAPON_WORN".
@@ -62,8 +92,8 @@ func (r Reason) String() string {
 type IllegalMoveError struct {
 	Move   Move
 	Reason Reason
-	// NeedRole is the role of card that the kind of move needs, with ReasonWrongRole.
-	NeedRole Role
+	// NeedRoles are the roles of cards that the kind of move is made on, with ReasonWrongRole.
+	NeedRoles RoleSet
 	// Limit is the highest value of a monster that the weapon may hit, with ReasonWeaponWorn.
 	Limit int
 }
@@ -76,16 +106,17 @@ func (e *IllegalMoveError) Error() string {
 	}
 	switch e.Reason {
 	case ReasonWrongRole:
-		text += fmt.Sprintf(", it needs a %v", e.NeedRole)
+		text += fmt.Sprintf(", it needs a %v", e.NeedRoles)
 	case ReasonWeaponWorn:
 		text += fmt.Sprintf(", of value %d or less", e.Limit)
 	}
 	return fmt.Sprintf("illegal move %v: %s", e.Move, text)
 }
 
-// Legal appends all legal moves: first [MoveAvoid], then for each card of the room from left to right
-// the moves that can be made on it, in the order of their kinds. No move is legal before the game is
-// opened or after it is over; at any other time there is at least one.
+// Legal appends all legal moves, [MaxLegalMoves] at most: first [MoveAvoid], then [MoveDrinkStored] for
+// the bearer's potions, then for each card of the room from left to right the moves that can be made on
+// it, in the order of their kinds. No move is legal before the game is opened or after it is over; at any
+// other time there is at least one.
 func (s *State) Legal(dst []Move) []Move {
 	if !s.playing() {
 		return dst
@@ -93,8 +124,14 @@ func (s *State) Legal(dst []Move) []Move {
 	if s.canAvoid {
 		dst = append(dst, Move{Kind: MoveAvoid})
 	}
+	if !s.potionUsed {
+		for _, c := range s.stored[:s.storedSize] {
+			dst = append(dst, Move{MoveDrinkStored, c})
+		}
+	}
+	moves := &roleMoves[s.rules.Variants&AllVariants]
 	for _, c := range s.room[:s.roomSize] {
-		for _, kind := range roleMoves[s.rules.Role(c)] {
+		for _, kind := range moves[s.rules.Role(c)] {
 			if m := (Move{kind, c}); s.obstacle(m) == 0 {
 				dst = append(dst, m)
 			}
@@ -120,52 +157,76 @@ func (s *State) refuse(m Move) error {
 	err := &IllegalMoveError{Move: m, Reason: reason}
 	switch reason {
 	case ReasonWrongRole:
-		err.NeedRole = moveKinds[m.Kind].role
+		err.NeedRoles = moveKinds[m.Kind].roles
 	case ReasonWeaponWorn:
-		err.Limit, _ = s.rules.weaponLimit(&s.weapon)
+		w := &s.weapon
+		if m.Kind == MoveFightWithCompanion {
+			w = &s.companion.weapon
+		}
+		err.Limit, _ = s.weaponLimit(w)
 	}
 	return err
 }
 
 // objection is what speaks against m for a player who is to move, 0 if nothing does.
 func (s *State) objection(m Move) Reason {
-	if !m.Kind.known() {
+	if !m.Kind.known() || !m.Kind.takesCard() && m.Card != NoCard {
 		return ReasonNotAMove
 	}
-	if role := moveKinds[m.Kind].role; role != 0 {
+	if !m.Kind.in(s.rules.Variants) {
+		return ReasonNotInRuleset
+	}
+	if roles := moveKinds[m.Kind].roles; roles != 0 {
 		if s.roomIndex(m.Card) < 0 {
 			return ReasonCardNotInRoom
 		}
-		if s.rules.Role(m.Card) != role {
+		if !roles.Has(s.rules.Role(m.Card)) {
 			return ReasonWrongRole
 		}
-	} else if m.Card != NoCard {
-		return ReasonNotAMove
 	}
 	return s.obstacle(m)
 }
 
-// obstacle is what speaks against a move of a known kind on a suitable card of the room.
+// obstacle is what speaks against a move of a known kind, on a card of the room that suits it where the
+// kind takes one.
 func (s *State) obstacle(m Move) Reason {
 	switch m.Kind {
 	case MoveAvoid:
-		switch {
-		case s.canAvoid:
-			return 0
-		case s.roomSize == RoomSize:
-			return ReasonRoomBeforeAvoided
-		case s.roomSize > s.toTake: // a full room leaves one card over, the last room none
-			return ReasonRoomFaced
-		default:
-			return ReasonLastRoom
-		}
+		return s.obstacleToAvoid()
 	case MoveFightWithWeapon:
-		if s.weapon.card == NoCard {
-			return ReasonNoWeapon
-		}
-		if limit, limited := s.rules.weaponLimit(&s.weapon); limited && m.Card.Value() > limit {
-			return ReasonWeaponWorn
-		}
+		return s.obstacleToFight(m.Card)
+	case MoveSell:
+		return s.obstacleToSell()
+	case MoveRepair:
+		return s.obstacleToRepair()
+	case MoveUpgrade:
+		return s.obstacleToUpgrade()
+	case MoveStore:
+		return s.obstacleToStore()
+	case MoveDrinkStored:
+		return s.obstacleToDrinkStored(m.Card)
+	case MoveEquipCompanion:
+		return s.obstacleToEquipCompanion()
+	case MoveFightWithCompanion:
+		return s.obstacleToFightWithCompanion(m.Card)
+	case MoveRecycle:
+		return s.obstacleToRecycle(m.Card)
 	}
 	return 0
 }
+
+func (s *State) obstacleToAvoid() Reason {
+	switch {
+	case s.canAvoid:
+		return 0
+	case s.roomSize == RoomSize:
+		return ReasonRoomBeforeAvoided
+	case s.inLastRoom():
+		return ReasonLastRoom
+	default:
+		return ReasonRoomFaced
+	}
+}
+
+// inLastRoom says whether every card of the room must be taken: a full room leaves one over.
+func (s *State) inLastRoom() bool { return s.roomSize == s.toTake }

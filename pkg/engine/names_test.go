@@ -15,13 +15,13 @@ func TestNames(t *testing.T) {
 		last uint8
 		at   func(uint8) fmt.Stringer
 	}{
-		{uint8(RolePotion), func(n uint8) fmt.Stringer { return Role(n) }},
-		{uint8(MoveFightWithWeapon), func(n uint8) fmt.Stringer { return MoveKind(n) }},
-		{uint8(FactGameOver), func(n uint8) fmt.Stringer { return FactKind(n) }},
-		{uint8(MeansWeapon), func(n uint8) fmt.Stringer { return Means(n) }},
+		{uint8(RoleFighter), func(n uint8) fmt.Stringer { return Role(n) }},
+		{uint8(MoveRecycle), func(n uint8) fmt.Stringer { return MoveKind(n) }},
+		{uint8(FactCardReturned), func(n uint8) fmt.Stringer { return FactKind(n) }},
+		{uint8(MeansCompanion), func(n uint8) fmt.Stringer { return Means(n) }},
 		{uint8(StatusAbandoned), func(n uint8) fmt.Stringer { return Status(n) }},
 		{uint8(LastUsePotionWasted), func(n uint8) fmt.Stringer { return LastUse(n) }},
-		{uint8(ReasonLastRoom), func(n uint8) fmt.Stringer { return Reason(n) }},
+		{uint8(ReasonNotInRuleset), func(n uint8) fmt.Stringer { return Reason(n) }},
 	} {
 		seen := map[string]bool{}
 		for n := uint8(1); n <= enum.last; n++ {
@@ -48,10 +48,10 @@ func TestErrorMessages(t *testing.T) {
 	for want, err := range map[string]error{
 		"is not a card":              cardErr,
 		"ruleset: id":                rulesErr,
-		"version 120 is not 1":       decodeErr,
+		"version 120 is not 2":       decodeErr,
 		"ROOM_DEALT does not fit":    factErr,
 		"illegal move AVOID: a card": &IllegalMoveError{Move: Move{Kind: MoveAvoid}, Reason: ReasonRoomFaced},
-		"it needs a WEAPON":          &IllegalMoveError{Move: Move{MoveEquip, 1}, Reason: ReasonWrongRole, NeedRole: RoleWeapon},
+		"it needs a WEAPON":          &IllegalMoveError{Move: Move{MoveEquip, 1}, Reason: ReasonWrongRole, NeedRoles: rolesOf(RoleWeapon)},
 		"illegal move MoveKind(99)":  &IllegalMoveError{Move: Move{Kind: 99}, Reason: 99},
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 200 {

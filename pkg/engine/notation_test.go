@@ -39,7 +39,7 @@ func TestCards(t *testing.T) {
 func TestNotACard(t *testing.T) {
 	for c := range 256 {
 		card := engine.Card(c)
-		if in := preset(t, "classic").Role(card) != 0; in != (c >= 1 && c <= 44) || in != (card.Value() > 0) {
+		if in := preset(t, "classic").Role(card) != 0; in != (c >= 1 && c <= 44) || in && card.Value() == 0 {
 			t.Errorf("Card(%d): in the deck %v, value %d", c, in, card.Value())
 		}
 		_ = card.String()
@@ -48,7 +48,7 @@ func TestNotACard(t *testing.T) {
 
 func TestNotationErrors(t *testing.T) {
 	var notation *engine.NotationError
-	for _, text := range []string{"", " ", "1C", "11C", "JD", "AH", "2c", "2C ", " 2C", "C2", "2", "C", "10", "RJ", "2C\x00", "２C"} {
+	for _, text := range []string{"", " ", "1C", "11C", "1D", "AX", "2c", "2C ", " 2C", "C2", "2", "C", "10", "JR", "2C\x00", "２C"} {
 		if c, err := engine.ParseCard(text); !errors.As(err, &notation) || c != engine.NoCard {
 			t.Errorf("card %q parses to %v, error %v", text, c, err)
 		}

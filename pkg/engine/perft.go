@@ -7,7 +7,7 @@ func Perft(s *State, n int) uint64 {
 	if n <= 0 {
 		return 1
 	}
-	var moves [16]Move
+	var moves [MaxLegalMoves]Move
 	legal := s.Legal(moves[:0])
 	if n == 1 {
 		return uint64(len(legal))
@@ -15,13 +15,9 @@ func Perft(s *State, n int) uint64 {
 	var total uint64
 	var buffer [8]Fact
 	for _, m := range legal {
-		facts, err := s.Decide(m, buffer[:0])
-		if err != nil {
-			continue // a legal move is never refused
-		}
-		if next, err := s.EvolveAll(facts); err == nil {
-			total += Perft(&next, n-1)
-		}
+		d := decision{state: *s, facts: buffer[:0]}
+		d.move(m)
+		total += Perft(&d.state, n-1)
 	}
 	return total
 }

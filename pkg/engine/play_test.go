@@ -13,32 +13,36 @@ import (
 // in any game.
 func FuzzPlay(f *testing.F) {
 	random := rand.New(rand.NewPCG(7, 8))
-	for i := range 48 {
-		choices := make([]byte, 80)
+	for i := range 400 {
+		choices := make([]byte, 120)
 		for j := range choices {
 			choices[j] = byte(random.Uint32())
 		}
 		seed := randomSeed(random)
-		f.Add(byte(i), byte(i%10), seed[:], byte(i%45), choices)
+		f.Add(random.Uint64(), seed[:], byte(i%20), choices)
 	}
-	rulesets := allRulesets()
-	f.Fuzz(func(t *testing.T, options, depth byte, seedBytes []byte, short byte, choices []byte) {
-		r := rulesets[int(options)%len(rulesets)]
-		r.Depth = depth % (engine.MaxDepth + 1)
+	f.Fuzz(func(t *testing.T, rules uint64, seedBytes []byte, short byte, choices []byte) {
+		r := engine.RulesetOf(rules)
 		var seed engine.Seed
 		copy(seed[:], seedBytes)
-		deck := engine.Shuffle(r, seed)
-		deck = deck[:len(deck)-int(short)%len(deck)]
-		fresh, err := engine.NewGameWithDeck(r, deck)
-		if err != nil {
-			t.Fatal(err)
+		fresh := newGame(t, r, seed)
+		deck := fresh.Dungeon()
+		full := len(deck)
+		if short > 0 {
+			deck = deck[:len(deck)-int(short)%len(deck)]
+			var err error
+			if fresh, err = engine.RestoreGame(r, seed, deck, fresh.Drawn()); err != nil {
+				t.Fatal(err)
+			}
 		}
 		facts := fresh.Open(nil)
 		s := fold(t, fresh, facts)
 		var notation []string
 		checkState(t, &s, deck)
 		for s.Status() == engine.StatusActive {
-			if len(notation) > 2*len(deck)+2 {
+			// Each card is taken once, or twice if it was put back; rooms can be avoided between; potions are
+			// drunk.
+			if len(notation) > 4*len(deck)+2 {
 				t.Fatalf("the game does not end: %v", notation)
 			}
 			legal := s.Legal(nil)
@@ -74,7 +78,7 @@ func FuzzPlay(f *testing.F) {
 			t.Errorf("the game is over with %+v, the last fact is %+v", over, last)
 		}
 		lowest, highest := r.ScoreBounds()
-		if score, ok := s.Score(); !ok || score > highest || len(deck) == 44 && score < lowest {
+		if score, ok := s.Score(); !ok || score > highest || len(deck) == full && score < lowest {
 			t.Errorf("score %d, %v", score, ok)
 		}
 	})
@@ -83,16 +87,46 @@ func FuzzPlay(f *testing.F) {
 // checkState checks what holds in every state of a game on the deck.
 func checkState(t *testing.T, s *engine.State, deck []engine.Card) {
 	t.Helper()
+	role := s.Rules().Role
 	all := slices.Concat(s.Room(), s.Dungeon(), s.Discard())
-	if w, ok := s.Weapon(); ok {
-		all = append(append(all, w.Card), w.Kills...)
-		if s.Rules().Role(w.Card) != engine.RoleWeapon {
-			t.Errorf("the weapon is %v", w.Card)
+	weapon := func(w engine.WeaponView) {
+		all = append(append(append(all, w.Card), w.Kills...), w.Upgrades...)
+		if role(w.Card) != engine.RoleWeapon || w.Power < w.Card.Value() {
+			t.Errorf("the weapon is %+v", w)
 		}
 		for i, c := range w.Kills {
-			if s.Rules().Role(c) != engine.RoleMonster || i > 0 && c.Value() > w.Kills[i-1].Value() {
+			// An ace under the weapon reaches one higher.
+			if role(c) != engine.RoleMonster || i > 0 && c.Value() > w.Kills[i-1].Value()+len(w.Upgrades) {
 				t.Errorf("the weapon's kills are %v", w.Kills)
 			}
+		}
+		for _, c := range w.Upgrades {
+			if role(c) != engine.RoleBlacksmith {
+				t.Errorf("the weapon's upgrades are %v", w.Upgrades)
+			}
+		}
+	}
+	if w, ok := s.Weapon(); ok {
+		weapon(w)
+	}
+	if c, ok := s.Companion(); ok {
+		all = append(all, c.Card)
+		if role(c.Card) != engine.RoleFighter || c.Health < 0 || c.Health > int(s.Rules().CompanionHealth) {
+			t.Errorf("the companion is %+v", c)
+		}
+		if c.Weapon.Card != engine.NoCard {
+			weapon(c.Weapon)
+		}
+	}
+	if c, potions, ok := s.Bearer(); ok {
+		all = append(append(all, c), potions...)
+		for _, p := range potions {
+			if role(p) != engine.RolePotion {
+				t.Errorf("the bearer holds %v", potions)
+			}
+		}
+		if role(c) != engine.RoleBearer || len(potions) > 1 && !s.Rules().Variants.Has(engine.VariantHomeRules) {
+			t.Errorf("the bearer is %v and holds %v", c, potions)
 		}
 	}
 	slices.Sort(all)
@@ -129,37 +163,54 @@ func checkEncoding(t *testing.T, s *engine.State) {
 // checkStep checks how a legal move may change a game.
 func checkStep(t *testing.T, before *engine.State, m engine.Move, after *engine.State) {
 	t.Helper()
-	room := before.Room()
-	at := slices.Index(room, m.Card)
-	left := slices.Clone(room)
-	if at >= 0 {
-		left = slices.Delete(left, at, at+1)
+	if after.Moves() != before.Moves()+1 {
+		t.Errorf("%d moves after %d", after.Moves(), before.Moves())
 	}
+	// What was dealt and is left face down: going on from the room, the cards keep their order, except for
+	// those that went back at random.
+	room, left := before.Room(), before.Room()
+	if i := slices.Index(left, m.Card); i >= 0 {
+		left = slices.Delete(left, i, i+1)
+	}
+	var wandered []engine.Card
+	want := slices.Concat(left, before.Dungeon())
+	switch m.Kind {
+	case engine.MoveAvoid:
+		want = before.Dungeon()
+		for _, c := range room {
+			switch before.Rules().Role(c) {
+			case engine.RoleMerchant, engine.RoleBlacksmith:
+				if before.Rules().Variants.Has(engine.VariantHomeRules) {
+					wandered = append(wandered, c)
+					continue
+				}
+			}
+			want = append(want, c)
+		}
+	case engine.MoveRecycle:
+		wandered = []engine.Card{m.Card}
+	}
+	got := slices.DeleteFunc(slices.Concat(after.Room(), after.Dungeon()), func(c engine.Card) bool { return slices.Contains(wandered, c) })
+	if !slices.Equal(got, want) {
+		t.Errorf("after %v, room and dungeon are %v, want %v", m, got, want)
+	}
+	dealt := after.RoomsCleared() > before.RoomsCleared() && after.Status() == engine.StatusActive
+	full := len(after.Room()) == engine.RoomSize
 	switch {
 	case m.Kind == engine.MoveAvoid:
-		// The avoided cards lie at the end of what was dealt from and what is left, in row order.
-		cards := append(after.Room(), after.Dungeon()...)
-		if want := append(before.Dungeon(), room...); !slices.Equal(cards, want) {
-			t.Errorf("after avoiding, room and dungeon are %v, want %v", cards, want)
-		}
 		if after.CanAvoid() || after.RoomsCleared() != before.RoomsCleared() || after.Health() != before.Health() {
 			t.Error("avoiding changed more than the room")
 		}
-	case after.RoomsCleared() > before.RoomsCleared() && after.Status() == engine.StatusActive:
-		cards := append(after.Room(), after.Dungeon()...)
-		if want := slices.Concat(left, before.Dungeon()); !slices.Equal(cards, want) {
-			t.Errorf("after the room, room and dungeon are %v, want %v", cards, want)
+	case m.Kind == engine.MoveDrinkStored:
+		if after.CanAvoid() != before.CanAvoid() || !slices.Equal(after.Room(), room) || after.ToTake() != before.ToTake() {
+			t.Error("a free action changed the room")
 		}
-		if full := len(after.Room()) == engine.RoomSize; after.CanAvoid() != full {
+	case dealt:
+		if after.CanAvoid() != full {
 			t.Errorf("the new room can be avoided: %v", after.CanAvoid())
 		}
-	default:
-		if !slices.Equal(after.Room(), left) || !slices.Equal(after.Dungeon(), before.Dungeon()) || after.CanAvoid() {
-			t.Errorf("after %v the room is %v, want %v", m, after.Room(), left)
-		}
-	}
-	if after.Moves() != before.Moves()+1 {
-		t.Errorf("%d moves after %d", after.Moves(), before.Moves())
+	case after.CanAvoid() || !slices.Equal(after.Room(), left):
+		t.Errorf("after %v the room is %v, want %v", m, after.Room(), left)
 	}
 }
 
@@ -169,8 +220,8 @@ func checkDecideAgreesWithLegal(t *testing.T, s *engine.State, legal []engine.Mo
 	before := *s
 	var buffer [8]engine.Fact
 	accepted := 0
-	for kind := range engine.MoveKind(8) {
-		for card := range engine.Card(48) {
+	for kind := range engine.MoveKind(18) {
+		for card := range engine.Card(58) {
 			m := engine.Move{Kind: kind, Card: card}
 			facts, err := s.Decide(m, buffer[:0])
 			if err == nil {
@@ -214,20 +265,26 @@ func TestCopiesAreIndependent(t *testing.T) {
 
 // Nothing on the way of a move allocates.
 func TestNoAllocations(t *testing.T) {
-	s := openGame(t, preset(t, "classic"), engine.Seed{3})
-	var moves [16]engine.Move
+	var moves [engine.MaxLegalMoves]engine.Move
 	var facts [8]engine.Fact
-	if n := testing.AllocsPerRun(100, func() {
-		for _, m := range s.Legal(moves[:0]) {
-			happened, err := s.Decide(m, facts[:0])
-			if err != nil {
-				t.Fatal(err)
+	for _, variants := range engine.ValidVariantSets() {
+		r := preset(t, "classic")
+		r.Variants = variants
+		random := rand.New(rand.NewPCG(1, 1))
+		start := openGame(t, r, engine.Seed{3})
+		if n := testing.AllocsPerRun(20, func() {
+			for s := start; s.Status() == engine.StatusActive; {
+				legal := s.Legal(moves[:0])
+				happened, err := s.Decide(legal[random.IntN(len(legal))], facts[:0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s, err = s.EvolveAll(happened); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if _, err := s.EvolveAll(happened); err != nil {
-				t.Fatal(err)
-			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", r.ID(), n)
 		}
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
 	}
 }

@@ -5,9 +5,13 @@ type Preview struct {
 	HealthAfter  int  // 0 or below if the move kills
 	Lethal       bool // whether the move loses the game
 	WastesPotion bool // whether the move discards a potion without effect
+	// CompanionHealthAfter is that of the fighter in the party after the move, and CompanionDies whether the
+	// move costs the party its fighter.
+	CompanionHealthAfter int
+	CompanionDies        bool
 	// Loses lists the cards that the move costs beyond the one it takes: everything else that goes to
-	// the discard pile, in that order. For a weapon that replaces another these are the old weapon and
-	// the monsters on it, oldest first.
+	// the discard pile, in that order. For a weapon that is replaced, sold or stolen these are the weapon,
+	// what lies under it and the monsters on it, oldest first.
 	Loses []Card
 }
 
@@ -30,8 +34,10 @@ func (s *State) Preview(m Move) (Preview, error) {
 			return Preview{}, &FactError{Fact: *f, Problem: problem}
 		}
 		p.WastesPotion = p.WastesPotion || f.Kind == FactPotionWasted
+		p.CompanionDies = p.CompanionDies || f.Kind == FactCompanionDied
 	}
 	p.HealthAfter = next.Health()
+	p.CompanionHealthAfter = int(next.companion.health)
 	p.Lethal = next.status == StatusLost
 	for _, c := range next.discard[s.discardSize:next.discardSize] {
 		if c != m.Card {

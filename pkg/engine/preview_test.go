@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -45,33 +46,37 @@ func TestPreview(t *testing.T) {
 // lie; and a preview's health is what comes true.
 func TestNothingVisibleDependsOnUndealtCards(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
-	for _, r := range allRulesets() {
-		for range 10 {
-			deck := r.Deck()
-			random.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
-			s := openDeck(t, r, strings.Join(cardNames(deck), " "))
-			for s.Status() == engine.StatusActive {
-				twin := permuteDungeon(t, s, random)
-				legal := s.Legal(nil)
-				if other := twin.Legal(nil); !slices.Equal(legal, other) {
-					t.Fatalf("legal moves %v and %v", legal, other)
-				}
-				for _, m := range legal {
-					p, err := s.Preview(m)
-					q, twinErr := twin.Preview(m)
-					if err != nil || twinErr != nil {
-						t.Fatal(err, twinErr)
-					}
-					if p.HealthAfter != q.HealthAfter || p.Lethal != q.Lethal || p.WastesPotion != q.WastesPotion || !slices.Equal(p.Loses, q.Loses) {
-						t.Fatalf("%v: previews %+v and %+v", m, p, q)
-					}
-					next := fold(t, s, decide(t, s, m))
-					if next.Health() != p.HealthAfter || (next.Status() == engine.StatusLost) != p.Lethal {
-						t.Fatalf("%v: preview %+v, but health %d, %v", m, p, next.Health(), next.Status())
-					}
-				}
-				s = fold(t, s, decide(t, s, legal[random.IntN(len(legal))]))
+	for range 300 {
+		r := engine.RandomRuleset(random)
+		deck := r.Deck()
+		random.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
+		s := openDeck(t, r, strings.Join(cardNames(deck), " "))
+		for s.Status() == engine.StatusActive {
+			twin := permuteDungeon(t, s, random)
+			legal := s.Legal(nil)
+			if other := twin.Legal(nil); !slices.Equal(legal, other) {
+				t.Fatalf("legal moves %v and %v", legal, other)
 			}
+			for _, m := range legal {
+				p, err := s.Preview(m)
+				q, twinErr := twin.Preview(m)
+				if err != nil || twinErr != nil {
+					t.Fatal(err, twinErr)
+				}
+				if fmt.Sprint(p) != fmt.Sprint(q) {
+					t.Fatalf("%v: previews %+v and %+v", m, p, q)
+				}
+				next := fold(t, s, decide(t, s, m))
+				if next.Health() != p.HealthAfter || (next.Status() == engine.StatusLost) != p.Lethal {
+					t.Fatalf("%v: preview %+v, but health %d, %v", m, p, next.Health(), next.Status())
+				}
+				companion, has := next.Companion()
+				_, had := s.Companion()
+				if companion.Health != p.CompanionHealthAfter || p.CompanionDies != (had && !has) {
+					t.Fatalf("%v: preview %+v, but companion %+v", m, p, companion)
+				}
+			}
+			s = fold(t, s, decide(t, s, legal[random.IntN(len(legal))]))
 		}
 	}
 }

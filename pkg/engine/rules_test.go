@@ -373,8 +373,8 @@ func TestIllegalMovesSayWhy(t *testing.T) {
 	s := openDeck(t, preset(t, "classic"), "2C 2D 2H 3C 3D")
 	wantIllegal(t, s, "EQUIP 3D", engine.ReasonCardNotInRoom) // in the dungeon
 	wantIllegal(t, s, "EQUIP 9D", engine.ReasonCardNotInRoom) // in no zone
-	if err := wantIllegal(t, s, "EQUIP 2C", engine.ReasonWrongRole); err.NeedRole != engine.RoleWeapon {
-		t.Errorf("needs %v, want a weapon", err.NeedRole)
+	if err := wantIllegal(t, s, "EQUIP 2C", engine.ReasonWrongRole); !err.NeedRoles.Has(engine.RoleWeapon) {
+		t.Errorf("needs %v, want a weapon", err.NeedRoles)
 	}
 	wantIllegal(t, s, "DRINK 2D", engine.ReasonWrongRole)
 	wantIllegal(t, s, "BARE 2H", engine.ReasonWrongRole)

@@ -14,13 +14,25 @@ import (
 // The ids are stored with games and boards for good: this list only grows.
 func TestRulesetIDsAreStable(t *testing.T) {
 	for id, want := range map[string]engine.Ruleset{
-		"classic":        {engine.WearAtMostLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionAtFullHealth, engine.LossHealthMinusDungeon, 0},
-		"strict":         {engine.WearBelowLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionAtFullHealth, engine.LossHealthMinusDungeon, 0},
-		"tabletop":       {engine.WearBelowLastKill, engine.EndingStopWhenRoomCannotFill, engine.BonusLastPotionAtFullHealth, engine.LossDungeonAndRoomOnly, 0},
-		"digital":        {engine.WearAtMostLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionOverflow, engine.LossHealthMinusDungeonAndRoom, 0},
-		"classic+depth3": {engine.WearAtMostLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionAtFullHealth, engine.LossHealthMinusDungeon, 3},
-		"below.stopshort.overflow.dungeonroom+depth9": {engine.WearBelowLastKill, engine.EndingStopWhenRoomCannotFill, engine.BonusLastPotionOverflow, engine.LossHealthMinusDungeonAndRoom, 9},
-		"atmost.playall.fullhealth.leftonly":          {engine.WearAtMostLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionAtFullHealth, engine.LossDungeonAndRoomOnly, 0},
+		"classic":        {engine.WearAtMostLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionAtFullHealth, engine.LossHealthMinusDungeon, 0, 0, 0},
+		"strict":         {engine.WearBelowLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionAtFullHealth, engine.LossHealthMinusDungeon, 0, 0, 0},
+		"tabletop":       {engine.WearBelowLastKill, engine.EndingStopWhenRoomCannotFill, engine.BonusLastPotionAtFullHealth, engine.LossDungeonAndRoomOnly, 0, 0, 0},
+		"digital":        {engine.WearAtMostLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionOverflow, engine.LossHealthMinusDungeonAndRoom, 0, 0, 0},
+		"classic+depth3": {engine.WearAtMostLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionAtFullHealth, engine.LossHealthMinusDungeon, 3, 0, 0},
+		"below.stopshort.overflow.dungeonroom+depth9": {engine.WearBelowLastKill, engine.EndingStopWhenRoomCannotFill, engine.BonusLastPotionOverflow, engine.LossHealthMinusDungeonAndRoom, 9, 0, 0},
+		"atmost.playall.fullhealth.leftonly":          {engine.WearAtMostLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionAtFullHealth, engine.LossDungeonAndRoomOnly, 0, 0, 0},
+		"classic+blacksmiths+evil_merchant+merchants": {
+			engine.WearAtMostLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionAtFullHealth, engine.LossHealthMinusDungeon, 0,
+			engine.VariantMerchants | engine.VariantEvilMerchant | engine.VariantBlacksmiths, 0,
+		},
+		"strict+merchants+party": {
+			engine.WearBelowLastKill, engine.EndingPlayAllCards, engine.BonusLastPotionAtFullHealth, engine.LossHealthMinusDungeon, 0,
+			engine.VariantMerchants | engine.VariantParty, 0,
+		},
+		"tabletop+home_rules+companion8+depth2": {
+			engine.WearBelowLastKill, engine.EndingStopWhenRoomCannotFill, engine.BonusLastPotionAtFullHealth, engine.LossDungeonAndRoomOnly, 2,
+			engine.VariantHomeRules, 8,
+		},
 	} {
 		if got := want.ID(); got != id {
 			t.Errorf("id %q, want %q", got, id)
@@ -30,27 +42,41 @@ func TestRulesetIDsAreStable(t *testing.T) {
 
 func TestRulesetIDsAreUnique(t *testing.T) {
 	seen := map[string]bool{}
+	var all []engine.Ruleset
 	for _, r := range allRulesets() {
-		for r.Depth = 0; r.Depth <= engine.MaxDepth; r.Depth++ {
-			id := r.ID()
-			if seen[id] {
-				t.Errorf("two rulesets have the id %q", id)
-			}
-			seen[id] = true
-			if parsed, err := engine.ParseRulesetID(id); err != nil || parsed != r {
-				t.Errorf("%q parses to %+v, %v", id, parsed, err)
+		for r.Depth = range uint8(engine.MaxDepth + 1) {
+			for _, r.Variants = range engine.ValidVariantSets() {
+				all = append(all, r)
+				if r.Variants == engine.VariantHomeRules {
+					for r.CompanionHealth = 1; r.CompanionHealth <= engine.MaxHealth; r.CompanionHealth++ {
+						all = append(all, r)
+					}
+					r.CompanionHealth = 0
+				}
 			}
 		}
 	}
-	if len(seen) != 240 {
-		t.Errorf("%d rulesets, want 240", len(seen))
+	for _, r := range all {
+		id := r.ID()
+		if seen[id] {
+			t.Errorf("two rulesets have the id %q", id)
+		}
+		seen[id] = true
+		if parsed, err := engine.ParseRulesetID(id); err != nil || parsed != r || len(id) > 128 {
+			t.Errorf("%q parses to %+v, %v", id, parsed, err)
+		}
+	}
+	if want := 240 * (10 + engine.MaxHealth); len(seen) != want {
+		t.Errorf("%d rulesets, want %d", len(seen), want)
 	}
 }
 
 func TestParseRulesetIDRefuses(t *testing.T) {
 	for _, id := range []string{
 		"", "+", "Classic", "classic ", "classic+", "classic+depth", "classic+depth0", "classic+depth10", "classic+depth03",
-		"classic+depth-1", "classic+depth3+depth4", "classic+unknown", "classic+depth300", "+depth3",
+		"classic+depth-1", "classic+depth3+depth4", "classic+merchants+blacksmiths", "classic+party+blacksmiths", "classic+home_rules+party",
+		"classic+merchants+merchants", "classic+evil_merchant", "classic+companion8", "classic+home_rules+companion0",
+		"classic+home_rules+companion21", "classic+depth3+merchants", "classic+merchant", "classic+home_rules+depth1+companion8", "classic+unknown", "classic+depth300", "+depth3",
 		"atmost.playall.fullhealth.dungeon", // has a name: classic
 		"atmost.playall.fullhealth", "atmost.playall.fullhealth.dungeon.more", "a.b.c.d",
 		"atmost.x.fullhealth.dungeon", "atmost.playall.x.dungeon", "atmost.playall.fullhealth.x", "unset.unset.unset.unset",

@@ -115,13 +115,15 @@ const (
 // ScoreBounds returns the lowest and the highest score that a game by r can have. Both can be reached.
 //
 // Lowest: a lost game. Let k be the value of the monsters fought, the one that killed included. A
-// fight costs at most the monster's value and nothing else costs health, so the final health is at
-// least start - k. The monsters left are worth at most 208 - k. A score made of both is at least
+// fight costs the player at most the monster's value and nothing else costs health, whoever fights and
+// whatever lies under the weapon, so the final health is at least start - k. Every ruleset has the same
+// monsters. The monsters left are worth at most 208 - k. A score made of both is at least
 // (start - k) - (208 - k) = start - 208. One that counts no health is at least -(208 - k), and k is at
 // least start, because the player lost all of that; again start - 208. A win scores at least 1.
 //
-// Highest: a won game ends with at most 20 health and adds at most 10. Depth changes nothing about
-// that, for potions heal to 20 at every depth. A lost game never scores above 0.
+// Highest: a won game ends with at most 20 health and adds at most 10, the highest potion's value. Depth
+// and variants change nothing about that: potions heal to 20 at every depth, and neither a sale nor a
+// stored potion heals further or is a last card that pays. A lost game never scores above 0.
 func (r Ruleset) ScoreBounds() (lowest, highest int) {
 	return r.startHealth() - monsterTotal, MaxHealth + bestBonus
 }

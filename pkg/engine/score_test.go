@@ -80,7 +80,9 @@ func takeLeftmost(t *testing.T, s engine.State) engine.State {
 func TestScoreBoundsAreReached(t *testing.T) {
 	// The cards that kill at exactly no health, for each depth.
 	killers := []string{"10C 10S", "10C 8C", "10C 6C", "AC", "QC", "10C", "8C", "6C", "4C", "2C"}
-	for _, r := range allRulesets() {
+	for i, r := range allRulesets() {
+		sets := engine.ValidVariantSets()
+		r.Variants = sets[i%len(sets)]
 		for r.Depth = 0; r.Depth <= engine.MaxDepth; r.Depth++ {
 			lowest, highest := r.ScoreBounds()
 			if lowest != -188-2*int(r.Depth) || highest != 30 {
@@ -126,19 +128,19 @@ func restOfDeck(r engine.Ruleset, text string) string {
 func TestScoreBoundsHoldInSearch(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	outcomes := map[engine.Status]int{}
-	for _, r := range allRulesets() {
-		for _, r.Depth = range []uint8{0, 4, 9} {
-			lowest, highest := r.ScoreBounds()
-			s := openGame(t, r, randomSeed(random))
-			for _, worth := range []func(*engine.State) int{promise, misery} {
-				beam(t, s, worth, func(s engine.State) {
-					score, ok := s.Score()
-					if !ok || score < lowest || score > highest || score == 21 {
-						t.Fatalf("%s: score %d, %v; bounds %d and %d", r.ID(), score, ok, lowest, highest)
-					}
-					outcomes[s.Status()]++
-				})
-			}
+	for i := range 200 {
+		r := engine.RandomRuleset(random)
+		r.Depth = []uint8{0, 4, 9}[i%3]
+		lowest, highest := r.ScoreBounds()
+		s := openGame(t, r, randomSeed(random))
+		for _, worth := range []func(*engine.State) int{promise, misery} {
+			beam(t, s, worth, func(s engine.State) {
+				score, ok := s.Score()
+				if !ok || score < lowest || score > highest || score == 21 {
+					t.Fatalf("%s: score %d, %v; bounds %d and %d", r.ID(), score, ok, lowest, highest)
+				}
+				outcomes[s.Status()]++
+			})
 		}
 	}
 	if outcomes[engine.StatusWon] < 100 || outcomes[engine.StatusLost] < 100 {

@@ -21,21 +21,28 @@ func (s Seed) Commitment() string {
 // Shuffle returns the deck of r in the order that the seed gives it, the top of the dungeon first.
 // Anyone can repeat it in any language: it is a Fisher-Yates shuffle fed by SHA-256 in counter mode.
 func Shuffle(r Ruleset, s Seed) []Card {
-	deck := r.Deck()
+	deck, _ := shuffle(r, s)
+	return deck
+}
+
+// shuffle is [Shuffle], and says how many bytes of the seed's stream it used up.
+func shuffle(r Ruleset, s Seed) (deck []Card, drawn uint16) {
+	deck = r.Deck()
 	source := stream{seed: s}
 	for i := len(deck) - 1; i > 0; i-- {
 		j := source.uniform(i + 1)
 		deck[i], deck[j] = deck[j], deck[i]
 	}
-	return deck
+	return deck, source.next
 }
 
 // stream is the byte stream of a seed: the blocks SHA-256(seed || counter), counter from 0 as eight
-// bytes big-endian, one after the other.
+// bytes big-endian, one after the other. It can begin anywhere.
 type stream struct {
-	seed  Seed
-	next  uint64 // the position of the next byte
-	block [sha256.Size]byte
+	seed   Seed
+	next   uint16 // the position of the next byte
+	block  [sha256.Size]byte
+	loaded bool // whether block is that of next
 }
 
 // uniform returns an integer from 0 to n-1, each equally likely, for 1 <= n <= 256. Bytes that would
@@ -53,11 +60,12 @@ func (s *stream) uniform(n int) int {
 
 func (s *stream) byte() byte {
 	at := s.next % sha256.Size
-	if at == 0 {
+	if at == 0 || !s.loaded {
 		var in [len(s.seed) + 8]byte
 		copy(in[:], s.seed[:])
-		binary.BigEndian.PutUint64(in[len(s.seed):], s.next/sha256.Size)
+		binary.BigEndian.PutUint64(in[len(s.seed):], uint64(s.next)/sha256.Size)
 		s.block = sha256.Sum256(in[:])
+		s.loaded = true
 	}
 	s.next++
 	return s.block[at]

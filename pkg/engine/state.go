@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // State is a game at one moment. It is a plain value without pointers: copies are independent and
@@ -29,18 +30,23 @@ type State struct {
 	discard      [cardCount]Card // in the order of discarding
 	discardSize  uint8
 	weapon       heldWeapon
+	upgrades     [upgradeCount]Card // under the weapon, oldest first
+	upgradesSize uint8
+	companion    companion
+	bearer       Card              // in the party; NoCard without one
+	stored       [potionCount]Card // with the bearer, in the order of storing
+	storedSize   uint8
+	recycled     cardSet    // put back into the dungeon by a move
+	drawn        uint16     // how many bytes of the seed's stream are used up
 	end          finalCount // set when the game is over
 }
 
-// heldWeapon is a weapon in someone's hand with the monsters on it. Without a card it has no kills.
-type heldWeapon struct {
-	card      Card
-	killCount uint8
-	kills     [monsterCount]Card // oldest first
-}
-
-// monsterCount is the number of monsters of the deck: no weapon can have more kills.
-const monsterCount = 26
+// How many cards of a kind the decks have: no pile of them can be larger.
+const (
+	monsterCount = 26
+	potionCount  = 9
+	upgradeCount = 4
+)
 
 // finalCount holds those fields of [Over] that the state does not hold anyway.
 type finalCount struct {
@@ -54,11 +60,12 @@ type finalCount struct {
 
 // WeaponView is a weapon in hand as players see it.
 type WeaponView struct {
-	Card    Card
-	Power   int    // what it takes off a monster's value
-	Kills   []Card // the monsters on it, oldest first
-	Limited bool   // whether Limit holds; a weapon without kills hits anything
-	Limit   int    // the highest value of a monster it may still hit
+	Card     Card
+	Power    int    // what it takes off a monster's value
+	Kills    []Card // the monsters on it, oldest first
+	Upgrades []Card // the blacksmiths under it, oldest first
+	Limited  bool   // whether Limit holds; a weapon without kills hits anything
+	Limit    int    // the highest value of a monster it may still hit
 }
 
 // ErrBadDeck is wrapped by the errors about decks that [NewGameWithDeck] refuses.
@@ -71,7 +78,9 @@ func NewGame(r Ruleset, seed Seed) (State, error) {
 		return State{}, err
 	}
 	s := State{rules: r, seed: seed}
-	s.fillDungeon(Shuffle(r, seed))
+	deck, drawn := shuffle(r, seed)
+	s.drawn = drawn
+	s.fillDungeon(deck)
 	return s, nil
 }
 
@@ -79,18 +88,21 @@ func NewGame(r Ruleset, seed Seed) (State, error) {
 // short, but it must hold at least one card, no card twice and only cards of r; otherwise the error wraps
 // [ErrBadDeck]. An invalid r gives the error of [Ruleset.Validate].
 func NewGameWithDeck(r Ruleset, deck []Card) (State, error) {
-	return RestoreGame(r, Seed{}, deck)
+	return RestoreGame(r, Seed{}, deck, 0)
 }
 
-// RestoreGame returns the game that was shuffled from seed into deck, before its first room is dealt. It
-// takes the recorded deck as it is and does not shuffle again, so that a game stays what it was whatever
-// becomes of the shuffle. Its errors are those of [NewGameWithDeck].
-func RestoreGame(r Ruleset, seed Seed, deck []Card) (State, error) {
+// RestoreGame returns the game that was shuffled from seed into deck, before its first room is dealt; drawn
+// is what [State.Drawn] was then. It takes the recorded deck as it is and does not shuffle again, so that a
+// game stays what it was whatever becomes of the shuffle. Its errors are those of [NewGameWithDeck].
+func RestoreGame(r Ruleset, seed Seed, deck []Card, drawn int) (State, error) {
 	if err := r.Validate(); err != nil {
 		return State{}, err
 	}
 	if len(deck) == 0 {
 		return State{}, fmt.Errorf("%w: it has no cards", ErrBadDeck)
+	}
+	if drawn < 0 || drawn > math.MaxUint16 {
+		return State{}, fmt.Errorf("%w: its shuffle cannot have used %d bytes", ErrBadDeck, drawn)
 	}
 	var seen cardSet
 	for _, c := range deck {
@@ -101,7 +113,7 @@ func RestoreGame(r Ruleset, seed Seed, deck []Card) (State, error) {
 			return State{}, fmt.Errorf("%w: %v is in it twice", ErrBadDeck, c)
 		}
 	}
-	s := State{rules: r, seed: seed}
+	s := State{rules: r, seed: seed, drawn: uint16(drawn)}
 	s.fillDungeon(deck)
 	return s, nil
 }
@@ -124,6 +136,9 @@ func (set *cardSet) add(c Card) bool {
 	*set |= bit
 	return isNew
 }
+
+// has says whether c is in the set.
+func (set *cardSet) has(c Card) bool { return *set>>c&1 != 0 }
 
 // Rules returns what the game is played by.
 func (s *State) Rules() Ruleset { return s.rules }
@@ -167,13 +182,20 @@ func (s *State) RoomNumber() int {
 
 // Weapon returns the player's weapon, and whether there is one.
 func (s *State) Weapon() (WeaponView, bool) {
-	w := &s.weapon
+	v, ok := s.weaponView(&s.weapon)
+	v.Power = s.power()
+	v.Upgrades = append([]Card(nil), s.upgrades[:s.upgradesSize]...)
+	return v, ok
+}
+
+// weaponView shows w without upgrades.
+func (s *State) weaponView(w *heldWeapon) (WeaponView, bool) {
 	if w.card == NoCard {
 		return WeaponView{}, false
 	}
-	limit, limited := s.rules.weaponLimit(w)
+	limit, limited := s.weaponLimit(w)
 	return WeaponView{
-		Card: w.card, Power: w.power(), Kills: append([]Card(nil), w.kills[:w.killCount]...),
+		Card: w.card, Power: w.card.Value(), Kills: append([]Card(nil), w.kills[:w.killCount]...),
 		Limit: limit, Limited: limited,
 	}, true
 }
@@ -196,6 +218,10 @@ func (s *State) Discard() []Card { return append([]Card(nil), s.discard[:s.disca
 // Seed returns the seed that the game was made with, zero for a deck laid by hand. This is secret until
 // the game is over.
 func (s *State) Seed() Seed { return s.seed }
+
+// Drawn returns how many bytes of the seed's stream the shuffle and the random positions since have used
+// up. This is secret until the game is over.
+func (s *State) Drawn() int { return int(s.drawn) }
 
 // Moves returns how many moves were made; avoiding counts, resigning does not.
 func (s *State) Moves() int { return int(s.moves) }
@@ -225,18 +251,3 @@ func (s *State) Score() (int, bool) {
 // playing says whether the player is to move: the game is on, and not in the middle of a command's
 // facts.
 func (s *State) playing() bool { return s.status == StatusActive && s.toTake > 0 && s.health > 0 }
-
-// power is what the weapon takes off a monster's value.
-func (w *heldWeapon) power() int { return w.card.Value() }
-
-// weaponLimit returns the highest value of a monster that w may hit, and whether there is a limit.
-func (r Ruleset) weaponLimit(w *heldWeapon) (limit int, limited bool) {
-	if w.killCount == 0 {
-		return 0, false
-	}
-	lastKill := w.kills[w.killCount-1].Value()
-	if r.WeaponWear == WearBelowLastKill {
-		return lastKill - 1, true
-	}
-	return lastKill, true
-}

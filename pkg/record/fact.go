@@ -19,33 +19,60 @@ var ErrMalformed = errors.New("malformed record")
 // The engine's enumerations and the stored ones share their numbers, which a
 // test holds in place: both are for ever, and a table would be a third copy.
 
-// RulesetToProto returns the message of a ruleset.
+// RulesetToProto returns the message of a ruleset, its variants in the order of
+// their numbers.
 func RulesetToProto(r engine.Ruleset) *rulesv1.Ruleset {
 	return &rulesv1.Ruleset{
-		WeaponWear: rulesv1.WeaponWear(r.WeaponWear),
-		Ending:     rulesv1.Ending(r.Ending),
-		WinBonus:   rulesv1.WinBonus(r.WinBonus),
-		LossScore:  rulesv1.LossScore(r.LossScore),
-		Depth:      uint32(r.Depth),
+		WeaponWear:      rulesv1.WeaponWear(r.WeaponWear),
+		Ending:          rulesv1.Ending(r.Ending),
+		WinBonus:        rulesv1.WinBonus(r.WinBonus),
+		LossScore:       rulesv1.LossScore(r.LossScore),
+		Depth:           uint32(r.Depth),
+		Variants:        VariantsToProto(r.Variants),
+		CompanionHealth: uint32(r.CompanionHealth),
 	}
 }
 
 // RulesetFromProto returns the ruleset of a message, checked. Its error is the
 // engine's, or wraps ErrMalformed where a number is out of every range.
 func RulesetFromProto(m *rulesv1.Ruleset) (engine.Ruleset, error) {
-	for _, n := range []int64{int64(m.GetWeaponWear()), int64(m.GetEnding()), int64(m.GetWinBonus()), int64(m.GetLossScore()), int64(m.GetDepth())} {
+	for _, n := range []int64{
+		int64(m.GetWeaponWear()), int64(m.GetEnding()), int64(m.GetWinBonus()), int64(m.GetLossScore()), int64(m.GetDepth()),
+		int64(m.GetCompanionHealth()),
+	} {
 		if n < 0 || n > math.MaxUint8 {
 			return engine.Ruleset{}, fmt.Errorf("%w: ruleset value %d", ErrMalformed, n)
 		}
 	}
 	r := engine.Ruleset{
-		WeaponWear: engine.WeaponWear(m.GetWeaponWear()),
-		Ending:     engine.Ending(m.GetEnding()),
-		WinBonus:   engine.WinBonus(m.GetWinBonus()),
-		LossScore:  engine.LossScore(m.GetLossScore()),
-		Depth:      uint8(m.GetDepth()),
+		WeaponWear:      engine.WeaponWear(m.GetWeaponWear()),
+		Ending:          engine.Ending(m.GetEnding()),
+		WinBonus:        engine.WinBonus(m.GetWinBonus()),
+		LossScore:       engine.LossScore(m.GetLossScore()),
+		Depth:           uint8(m.GetDepth()),
+		CompanionHealth: uint8(m.GetCompanionHealth()),
+	}
+	for _, v := range m.GetVariants() {
+		if v < 1 || v > variantBits {
+			return engine.Ruleset{}, fmt.Errorf("%w: variant %d", ErrMalformed, v)
+		}
+		r.Variants |= 1 << (v - 1)
 	}
 	return r, r.Validate()
+}
+
+// variantBits is how many variants an engine.VariantSet can hold; the variant of
+// number n is its bit n-1.
+const variantBits = 8
+
+// VariantsToProto returns the numbers of a set's variants, ascending.
+func VariantsToProto(set engine.VariantSet) (list []rulesv1.Variant) {
+	for n := range rulesv1.Variant(variantBits) {
+		if set>>n&1 != 0 {
+			list = append(list, n+1)
+		}
+	}
+	return list
 }
 
 // MoveToProto returns the message of a move.
@@ -144,7 +171,8 @@ func cardFromString(s string) (engine.Card, error) {
 }
 
 // factToProto returns the message of any fact but the first of a game, which
-// carries more than the engine knows. over supplies what the engine does not
+// carries more than the engine knows. A position is told openly: sealFact hides
+// it. over supplies what the engine does not
 // know of the last.
 func factToProto(f engine.Fact, over Over) (*eventv1.Fact, error) {
 	card := cardString(f.Card)
@@ -164,19 +192,52 @@ func factToProto(f engine.Fact, over Over) (*eventv1.Fact, error) {
 	case engine.FactPotionWasted:
 		return &eventv1.Fact{Kind: &eventv1.Fact_PotionWasted{PotionWasted: &eventv1.PotionWasted{Card: card}}}, nil
 	case engine.FactMonsterFought:
-		return &eventv1.Fact{Kind: &eventv1.Fact_MonsterFought{MonsterFought: &eventv1.MonsterFought{Card: card, Fight: eventv1.FightKind(f.Means), Damage: int32(f.Damage)}}}, nil
+		return &eventv1.Fact{Kind: &eventv1.Fact_MonsterFought{MonsterFought: &eventv1.MonsterFought{
+			Card: card, Fight: eventv1.FightKind(f.Means), Damage: int32(f.Damage), CompanionDamage: int32(f.CompanionDamage),
+		}}}, nil
 	case engine.FactRoomCleared:
 		return &eventv1.Fact{Kind: &eventv1.Fact_RoomCleared{RoomCleared: &eventv1.RoomCleared{}}}, nil
 	case engine.FactGameOver:
 		over.Over = f.Over
 		return &eventv1.Fact{Kind: &eventv1.Fact_GameOver{GameOver: overToProto(over)}}, nil
+	case engine.FactCardDismissed:
+		return &eventv1.Fact{Kind: &eventv1.Fact_CardDismissed{CardDismissed: &eventv1.CardDismissed{Card: card}}}, nil
+	case engine.FactWeaponSold:
+		return &eventv1.Fact{Kind: &eventv1.Fact_WeaponSold{WeaponSold: &eventv1.WeaponSold{Card: card, Healed: int32(f.Healed)}}}, nil
+	case engine.FactWeaponStolen:
+		return &eventv1.Fact{Kind: &eventv1.Fact_WeaponStolen{WeaponStolen: &eventv1.WeaponStolen{Card: card}}}, nil
+	case engine.FactWeaponRepaired:
+		return &eventv1.Fact{Kind: &eventv1.Fact_WeaponRepaired{WeaponRepaired: &eventv1.WeaponRepaired{Card: card, Removed: uint32(f.Count)}}}, nil
+	case engine.FactWeaponUpgraded:
+		return &eventv1.Fact{Kind: &eventv1.Fact_WeaponUpgraded{WeaponUpgraded: &eventv1.WeaponUpgraded{Card: card}}}, nil
+	case engine.FactBearerRecruited:
+		return &eventv1.Fact{Kind: &eventv1.Fact_BearerRecruited{BearerRecruited: &eventv1.BearerRecruited{Card: card}}}, nil
+	case engine.FactPotionStored:
+		return &eventv1.Fact{Kind: &eventv1.Fact_PotionStored{PotionStored: &eventv1.PotionStored{Card: card}}}, nil
+	case engine.FactStoredPotionDrunk:
+		return &eventv1.Fact{Kind: &eventv1.Fact_StoredPotionDrunk{StoredPotionDrunk: &eventv1.StoredPotionDrunk{Card: card, Healed: int32(f.Healed), HealthBefore: int32(f.HealthBefore)}}}, nil
+	case engine.FactCompanionRecruited:
+		return &eventv1.Fact{Kind: &eventv1.Fact_CompanionRecruited{CompanionRecruited: &eventv1.CompanionRecruited{Card: card, Health: int32(f.Health)}}}, nil
+	case engine.FactCompanionEquipped:
+		return &eventv1.Fact{Kind: &eventv1.Fact_CompanionEquipped{CompanionEquipped: &eventv1.CompanionEquipped{Card: card}}}, nil
+	case engine.FactCompanionDied:
+		return &eventv1.Fact{Kind: &eventv1.Fact_CompanionDied{CompanionDied: &eventv1.CompanionDied{Card: card}}}, nil
+	case engine.FactCardRecycled:
+		return &eventv1.Fact{Kind: &eventv1.Fact_CardRecycled{CardRecycled: &eventv1.CardRecycled{Card: card, Position: positionToProto(f)}}}, nil
+	case engine.FactCardReturned:
+		return &eventv1.Fact{Kind: &eventv1.Fact_CardReturned{CardReturned: &eventv1.CardReturned{Card: card, Position: positionToProto(f)}}}, nil
 	}
 	return nil, fmt.Errorf("%w: no message for fact %v", ErrMalformed, f.Kind)
 }
 
-// factFromProto returns the engine's fact of a stored one. Its error wraps
-// ErrMalformed. Whether the fact fits the game is the engine's to say.
-func factFromProto(m *eventv1.Fact) (engine.Fact, error) {
+func positionToProto(f engine.Fact) *eventv1.DungeonPosition {
+	return &eventv1.DungeonPosition{Index: uint32(f.Position), StreamPosition: uint32(f.Drawn)}
+}
+
+// FactFromProto returns the engine's fact of a message, which must tell its
+// position, if it has one, openly. Its error wraps ErrMalformed. Whether the fact
+// fits the game is the engine's to say.
+func FactFromProto(m *eventv1.Fact) (engine.Fact, error) {
 	var f engine.Fact
 	var card string
 	var cards []string
@@ -197,16 +258,48 @@ func factFromProto(m *eventv1.Fact) (engine.Fact, error) {
 	case *eventv1.Fact_PotionWasted:
 		f, card = engine.Fact{Kind: engine.FactPotionWasted}, k.PotionWasted.GetCard()
 	case *eventv1.Fact_MonsterFought:
-		if fight := k.MonsterFought.GetFight(); fight <= 0 || fight > eventv1.FightKind_FIGHT_KIND_WITH_WEAPON {
+		fought := k.MonsterFought
+		if fight := fought.GetFight(); fight <= 0 || fight > eventv1.FightKind_FIGHT_KIND_WITH_COMPANION {
 			return f, fmt.Errorf("%w: fight kind %d", ErrMalformed, fight)
 		}
-		f = engine.Fact{Kind: engine.FactMonsterFought, Means: engine.Means(k.MonsterFought.GetFight()), Damage: int(k.MonsterFought.GetDamage())}
-		card = k.MonsterFought.GetCard()
+		f = engine.Fact{
+			Kind: engine.FactMonsterFought, Means: engine.Means(fought.GetFight()), Damage: int(fought.GetDamage()),
+			CompanionDamage: int(fought.GetCompanionDamage()),
+		}
+		card = fought.GetCard()
 	case *eventv1.Fact_RoomCleared:
 		f = engine.Fact{Kind: engine.FactRoomCleared}
 	case *eventv1.Fact_GameOver:
 		over, err := overFromProto(k.GameOver)
 		return engine.Fact{Kind: engine.FactGameOver, Over: over.Over}, err
+	case *eventv1.Fact_CardDismissed:
+		f, card = engine.Fact{Kind: engine.FactCardDismissed}, k.CardDismissed.GetCard()
+	case *eventv1.Fact_WeaponSold:
+		f, card = engine.Fact{Kind: engine.FactWeaponSold, Healed: int(k.WeaponSold.GetHealed())}, k.WeaponSold.GetCard()
+	case *eventv1.Fact_WeaponStolen:
+		f, card = engine.Fact{Kind: engine.FactWeaponStolen}, k.WeaponStolen.GetCard()
+	case *eventv1.Fact_WeaponRepaired:
+		f, card = engine.Fact{Kind: engine.FactWeaponRepaired, Count: int(k.WeaponRepaired.GetRemoved())}, k.WeaponRepaired.GetCard()
+	case *eventv1.Fact_WeaponUpgraded:
+		f, card = engine.Fact{Kind: engine.FactWeaponUpgraded}, k.WeaponUpgraded.GetCard()
+	case *eventv1.Fact_BearerRecruited:
+		f, card = engine.Fact{Kind: engine.FactBearerRecruited}, k.BearerRecruited.GetCard()
+	case *eventv1.Fact_PotionStored:
+		f, card = engine.Fact{Kind: engine.FactPotionStored}, k.PotionStored.GetCard()
+	case *eventv1.Fact_StoredPotionDrunk:
+		f = engine.Fact{Kind: engine.FactStoredPotionDrunk, Healed: int(k.StoredPotionDrunk.GetHealed()), HealthBefore: int(k.StoredPotionDrunk.GetHealthBefore())}
+		card = k.StoredPotionDrunk.GetCard()
+	case *eventv1.Fact_CompanionRecruited:
+		f = engine.Fact{Kind: engine.FactCompanionRecruited, Health: int(k.CompanionRecruited.GetHealth())}
+		card = k.CompanionRecruited.GetCard()
+	case *eventv1.Fact_CompanionEquipped:
+		f, card = engine.Fact{Kind: engine.FactCompanionEquipped}, k.CompanionEquipped.GetCard()
+	case *eventv1.Fact_CompanionDied:
+		f, card = engine.Fact{Kind: engine.FactCompanionDied}, k.CompanionDied.GetCard()
+	case *eventv1.Fact_CardRecycled:
+		f, card = positioned(engine.FactCardRecycled, k.CardRecycled.GetPosition()), k.CardRecycled.GetCard()
+	case *eventv1.Fact_CardReturned:
+		f, card = positioned(engine.FactCardReturned, k.CardReturned.GetPosition()), k.CardReturned.GetCard()
 	default:
 		return f, fmt.Errorf("%w: a fact of an unknown kind", ErrMalformed)
 	}
@@ -223,4 +316,8 @@ func factFromProto(m *eventv1.Fact) (engine.Fact, error) {
 	var err error
 	f.Card, err = cardFromString(card)
 	return f, err
+}
+
+func positioned(kind engine.FactKind, m *eventv1.DungeonPosition) engine.Fact {
+	return engine.Fact{Kind: kind, Position: int(m.GetIndex()), Drawn: int(m.GetStreamPosition())}
 }

@@ -2,6 +2,8 @@ package record
 
 import (
 	"errors"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,36 +14,67 @@ import (
 	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 )
 
-// TestFactsSurviveStorage plays a game of every preset with the first legal
-// move each time, and takes each fact through its stored bytes.
+// TestFactsSurviveStorage plays games of every preset and every combination of
+// variants, and takes each fact through its stored bytes.
 func TestFactsSurviveStorage(t *testing.T) {
-	for _, preset := range engine.Presets() {
-		for seed := range byte(50) {
-			s, err := engine.NewGame(preset.Rules, engine.Seed{seed})
-			if err != nil {
-				t.Fatal(err)
-			}
-			facts := s.Open(nil)
-			for len(facts) > 0 {
+	random := rand.New(rand.NewPCG(1, 2))
+	seen := map[engine.FactKind]bool{}
+	for _, rules := range allRulesets() {
+		for seed := range byte(20) {
+			playOut(t, rules, engine.Seed{seed}, random, func(_ engine.State, _ engine.Move, facts []engine.Fact) {
 				for _, f := range facts {
+					seen[f.Kind] = true
 					if f.Kind != engine.FactGameStarted {
 						checkFact(t, f)
 					}
 				}
-				if s, err = s.EvolveAll(facts); err != nil {
-					t.Fatal(err)
-				}
-				facts = nil
-				if legal := s.Legal(nil); len(legal) > 0 {
-					if facts, err = s.Decide(legal[len(legal)-1], nil); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			if !s.Status().Over() {
-				t.Fatalf("%s, seed %d: the game did not end", preset.Name, seed)
+			})
+		}
+	}
+	for kind := engine.FactGameStarted; kind <= engine.FactCardReturned; kind++ {
+		if !seen[kind] {
+			t.Errorf("%v never happened", kind)
+		}
+	}
+}
+
+// allRulesets returns every preset with every combination of variants.
+func allRulesets() (all []engine.Ruleset) {
+	for _, p := range engine.Presets() {
+		for p.Rules.Variants = range engine.AllVariants + 1 {
+			if p.Rules.Validate() == nil {
+				all = append(all, p.Rules)
 			}
 		}
+	}
+	return all
+}
+
+// playOut plays a game with random moves and tells each step: the state after it,
+// the move, and the facts.
+func playOut(t *testing.T, rules engine.Ruleset, seed engine.Seed, random *rand.Rand, step func(engine.State, engine.Move, []engine.Fact)) {
+	t.Helper()
+	s, err := engine.NewGame(rules, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, move := s.Open(nil), engine.Move{}
+	for {
+		if s, err = s.EvolveAll(facts); err != nil {
+			t.Fatal(err)
+		}
+		step(s, move, facts)
+		legal := s.Legal(nil)
+		if len(legal) == 0 {
+			break
+		}
+		move = legal[random.IntN(len(legal))]
+		if facts, err = s.Decide(move, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !s.Status().Over() {
+		t.Fatalf("%s, seed %x: the game did not end", rules.ID(), seed)
 	}
 }
 
@@ -60,7 +93,7 @@ func checkFact(t *testing.T, f engine.Fact) {
 	if err := proto.Unmarshal(data, &back); err != nil {
 		t.Fatal(err)
 	}
-	got, err := factFromProto(&back)
+	got, err := FactFromProto(&back)
 	if err != nil || got != f {
 		t.Fatalf("stored %+v, read %+v, %v", f, got, err)
 	}
@@ -76,9 +109,10 @@ func TestNonsenseFactsAreMalformed(t *testing.T) {
 		"too many cards": {Kind: &eventv1.Fact_RoomDealt{RoomDealt: &eventv1.RoomDealt{Cards: []string{"2C", "3C", "4C", "5C", "6C"}}}},
 		"empty card":     {Kind: &eventv1.Fact_RoomAvoided{RoomAvoided: &eventv1.RoomAvoided{Cards: []string{""}}}},
 		"fight kind":     {Kind: &eventv1.Fact_MonsterFought{MonsterFought: &eventv1.MonsterFought{Card: "2C", Fight: 258}}},
+		"far position":   {Kind: &eventv1.Fact_CardRecycled{CardRecycled: &eventv1.CardRecycled{Card: "XX"}}},
 		"no outcome":     {Kind: &eventv1.Fact_GameOver{GameOver: &eventv1.GameOver{}}},
 	} {
-		if _, err := factFromProto(m); !errors.Is(err, ErrMalformed) {
+		if _, err := FactFromProto(m); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -116,12 +150,24 @@ func TestNumbersAgree(t *testing.T) {
 			t.Errorf("%v: stored %d", u, got)
 		}
 	}
-	for kind := engine.MoveAvoid; kind <= engine.MoveFightWithWeapon; kind++ {
+	for kind := engine.MoveAvoid; kind <= engine.MoveRecycle; kind++ {
 		if got := rulesv1.MoveKind_value["MOVE_KIND_"+kind.String()]; got != int32(kind) {
 			t.Errorf("%v: stored %d, engine %d", kind, got, kind)
 		}
 	}
-	for role := engine.RoleMonster; role <= engine.RolePotion; role++ {
+	for means := engine.MeansBareHands; means <= engine.MeansCompanion; means++ {
+		name := map[engine.Means]string{engine.MeansBareHands: "BARE_HANDED", engine.MeansWeapon: "WITH_WEAPON", engine.MeansCompanion: "WITH_COMPANION"}[means]
+		if got := eventv1.FightKind_value["FIGHT_KIND_"+name]; got != int32(means) {
+			t.Errorf("%v: stored %d, engine %d", means, got, means)
+		}
+	}
+	for _, v := range engine.Variants() {
+		n := rulesv1.Variant_value["VARIANT_"+strings.ToUpper(v.Name)]
+		if list := VariantsToProto(v.Variant); len(list) != 1 || int32(list[0]) != n {
+			t.Errorf("%s: stored %v, want %d", v.Name, list, n)
+		}
+	}
+	for role := engine.RoleMonster; role <= engine.RoleFighter; role++ {
 		if got := rulesv1.CardRole_value["CARD_ROLE_"+role.String()]; got != int32(role) {
 			t.Errorf("%v: stored %d, engine %d", role, got, role)
 		}

@@ -20,22 +20,10 @@ type Stored struct {
 	State GameState
 }
 
-// PublicFacts returns the facts that may be shown to whoever may read the
-// game: all of them, without what is sealed.
-func (s Stored) PublicFacts() []*eventv1.Fact {
-	facts := s.Message.GetFacts()
-	if started := facts[0].GetGameStarted(); started != nil {
-		public := proto.Clone(started).(*eventv1.GameStarted)
-		public.Secrets = nil
-		facts = append([]*eventv1.Fact{{Kind: &eventv1.Fact_GameStarted{GameStarted: public}}}, facts[1:]...)
-	}
-	return facts
-}
-
 // Decode reads a stored record and opens its state. ErrStateUnusable tells
 // that the record is sound but its state must be folded from the history.
 func (k *Keyset) Decode(data []byte) (Stored, error) {
-	s, err := decode(data)
+	s, err := Read(data)
 	if err != nil {
 		return s, err
 	}
@@ -52,7 +40,9 @@ func (k *Keyset) Decode(data []byte) (Stored, error) {
 // encoding or does not open.
 var ErrStateUnusable = errors.New("stored state cannot be used")
 
-func decode(data []byte) (Stored, error) {
+// Read reads a stored record and leaves its State empty; no key is needed. Its
+// error wraps ErrMalformed or ErrNewerSchema.
+func Read(data []byte) (Stored, error) {
 	summary, err := Summarize(data)
 	if err != nil {
 		return Stored{}, err
@@ -72,7 +62,7 @@ func decode(data []byte) (Stored, error) {
 func (k *Keyset) Fold(history [][]byte) (GameState, error) {
 	var state GameState
 	for i, data := range history {
-		r, err := decode(data)
+		r, err := Read(data)
 		if err != nil {
 			return GameState{}, err
 		}
@@ -84,8 +74,12 @@ func (k *Keyset) Fold(history [][]byte) (GameState, error) {
 				return GameState{}, err
 			}
 		}
-		for _, m := range r.Message.GetFacts() {
-			f, err := factFromProto(m)
+		facts, err := k.PublicFacts(r, true)
+		if err != nil {
+			return GameState{}, err
+		}
+		for _, m := range facts {
+			f, err := FactFromProto(m)
 			if err != nil {
 				return GameState{}, fmt.Errorf("%s version %d: %w", r.Game, r.Version, err)
 			}
@@ -101,41 +95,14 @@ func (k *Keyset) Fold(history [][]byte) (GameState, error) {
 	return state, nil
 }
 
-// openStart returns the state before the first room of the game that r starts.
-func (k *Keyset) openStart(r Stored) (GameState, error) {
-	started := r.Message.GetFacts()[0].GetGameStarted()
-	if started == nil {
-		return GameState{}, fmt.Errorf("%w: %s does not start with its start", ErrMalformed, r.Game)
-	}
-	data, err := k.open(place{r.Game.String(), r.Version, "secrets"}, started.GetSecrets())
-	if err != nil {
-		return GameState{}, err
-	}
-	var secrets eventv1.Secrets
-	if err := proto.Unmarshal(data, &secrets); err != nil || len(secrets.GetSeed()) != len(engine.Seed{}) {
-		return GameState{}, fmt.Errorf("%w: the secrets of %s: %w", ErrMalformed, r.Game, err)
-	}
-	state := GameState{Mode: started.GetMode(), StartedAt: r.RecordedAt}
-	for _, c := range secrets.GetDeck() {
-		card, err := engine.ParseCard(c)
-		if err != nil {
-			return GameState{}, fmt.Errorf("%w: the deck of %s: %w", ErrMalformed, r.Game, err)
-		}
-		state.Deck = append(state.Deck, card)
-	}
-	rules, err := RulesetFromProto(started.GetRuleset())
-	if err == nil {
-		state.Engine, err = engine.RestoreGame(rules, engine.Seed(secrets.GetSeed()), state.Deck)
-	}
-	if err != nil {
-		return GameState{}, fmt.Errorf("%w: the start of %s: %w", ErrMalformed, r.Game, err)
-	}
-	return state, nil
-}
-
 // Check tells whether the keyset opens an event's state: at start-up, a wrong
 // key is found here rather than by the first player.
 func (k *Keyset) Check(e eventlog.Event) error {
-	_, err := k.Decode(e.Data)
+	r, err := Read(e.Data)
+	if err != nil {
+		return err
+	}
+	// Whatever its encoding: one that is not ours is folded when it is needed.
+	_, err = k.open(place{r.Game.String(), r.Version, "state"}, r.Message.GetState())
 	return err
 }

@@ -69,7 +69,7 @@ func (k *Keyset) Encode(c Command) (eventlog.Event, Stored, error) {
 		m.Move = MoveToProto(c.Move)
 	}
 	over := Over{StartedAt: c.After.StartedAt, Mode: c.After.Mode}
-	for _, f := range c.Facts {
+	for i, f := range c.Facts {
 		var fact *eventv1.Fact
 		var err error
 		if f.Kind == engine.FactGameStarted {
@@ -77,6 +77,9 @@ func (k *Keyset) Encode(c Command) (eventlog.Event, Stored, error) {
 			fact, err = k.gameStarted(c, f)
 		} else {
 			fact, err = factToProto(f, over)
+		}
+		if err == nil {
+			err = k.sealFact(positionPlace(c.Game, version, i), fact)
 		}
 		if err != nil {
 			return eventlog.Event{}, Stored{}, err
@@ -124,14 +127,4 @@ func (k *Keyset) gameStarted(c Command, f engine.Fact) (*eventv1.Fact, error) {
 		Commitment:  c.After.Engine.Seed().Commitment(),
 		Secrets:     sealed,
 	}}}, nil
-}
-
-// secrets returns what the commitment commits to.
-func (s GameState) secrets() *eventv1.Secrets {
-	seed := s.Engine.Seed()
-	m := &eventv1.Secrets{Seed: seed[:]}
-	for _, c := range s.Deck {
-		m.Deck = append(m.Deck, c.String())
-	}
-	return m
 }

@@ -30,7 +30,13 @@ type GameState struct {
 	// Deck is the whole deck before the first room was dealt, top first.
 	Deck []engine.Card
 
-	requestIDs []byte
+	streamPosition uint32 // that of the secrets
+	requestIDs     []byte
+}
+
+// NewGameState returns the state of a game before its first room is dealt.
+func NewGameState(mode eventv1.GameMode, fresh engine.State) GameState {
+	return GameState{Engine: fresh, Mode: mode, Deck: fresh.Dungeon(), streamPosition: uint32(fresh.Drawn())}
 }
 
 // Remember returns the state with the request id of the next version; an empty
@@ -86,6 +92,8 @@ func (k *Keyset) SealState(game eventlog.GameID, s GameState) (*eventv1.Sealed, 
 		Commitment:  s.Engine.Seed().Commitment(),
 		Deck:        deck,
 		RequestIds:  s.requestIDs,
+
+		StreamPosition: s.streamPosition,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode the state of %s: %w", game, err)
@@ -104,7 +112,7 @@ func (k *Keyset) OpenState(game eventlog.GameID, version uint64, sealed *eventv1
 	if err := proto.Unmarshal(data, &m); err != nil {
 		return GameState{}, fmt.Errorf("%w: state of %s version %d: %w", ErrMalformed, game, version, err)
 	}
-	s := GameState{Mode: m.GetMode(), StartedAt: m.GetStartedAt().AsTime(), requestIDs: m.GetRequestIds()}
+	s := GameState{Mode: m.GetMode(), StartedAt: m.GetStartedAt().AsTime(), requestIDs: m.GetRequestIds(), streamPosition: m.GetStreamPosition()}
 	if s.Engine, err = engine.DecodeState(m.GetEngineState()); err != nil {
 		return GameState{}, fmt.Errorf("%w: state of %s version %d: %w", ErrMalformed, game, version, err)
 	}

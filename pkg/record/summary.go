@@ -89,6 +89,10 @@ func newer(m protoreflect.Message) bool {
 	found := len(m.GetUnknown()) > 0
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
+		case f.IsList() && f.Enum() != nil:
+			for i := range v.List().Len() {
+				found = found || f.Enum().Values().ByNumber(v.List().Get(i).Enum()) == nil
+			}
 		case f.IsList() || f.IsMap():
 		case f.Enum() != nil:
 			found = found || f.Enum().Values().ByNumber(v.Enum()) == nil

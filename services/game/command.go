@@ -11,6 +11,8 @@ import (
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
+	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
+	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	"github.com/scoundrel-game/scoundrel/pkg/record"
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
 )
@@ -131,6 +133,17 @@ func (s *Service) repeat(ctx context.Context, g loaded, version uint64, requestI
 		return loaded{}, &RequestIDReusedError{GameID: g.Game.String(), Version: version}
 	}
 	return first, nil
+}
+
+// outcome returns what a command's answer shows: the game as its version left it,
+// and what happened.
+func (s *Service) outcome(g loaded) (*gamev1.Game, []*eventv1.Fact, error) {
+	game, err := view(g)
+	if err != nil {
+		return nil, nil, err
+	}
+	facts, err := s.keys.PublicFacts(g.Stored, g.Over != nil)
+	return game, facts, err
 }
 
 // append stores a command and returns the game after it.

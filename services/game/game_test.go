@@ -261,10 +261,21 @@ func TestBadFieldsAreNamed(t *testing.T) {
 			_, err := c.StartGame(as(t, "ada"), &gamev1.StartGameRequest{Mode: seeded, Seed: make([]byte, 31)})
 			return err
 		},
+		"ruleset.variants":         startBy(t, c, &rulesv1.Ruleset{WeaponWear: 1, Ending: 1, WinBonus: 1, LossScore: 1, Variants: []rulesv1.Variant{4, 3}}),
+		"ruleset.variants[0]":      startBy(t, c, &rulesv1.Ruleset{WeaponWear: 1, Ending: 1, WinBonus: 1, LossScore: 1, Variants: []rulesv1.Variant{6}}),
+		"ruleset.companion_health": startBy(t, c, &rulesv1.Ruleset{WeaponWear: 1, Ending: 1, WinBonus: 1, LossScore: 1, CompanionHealth: 8}),
 	} {
 		if err := call(); !slices.Equal(badFields(err), []string{field}) || strings.Contains(err.Error(), "malformed record") {
 			t.Errorf("%s: %v blames %v", field, err, badFields(err))
 		}
+	}
+}
+
+// startBy returns a call that starts a game by rules.
+func startBy(t *testing.T, c gamev1.GameServiceClient, rules *rulesv1.Ruleset) func() error {
+	return func() error {
+		_, err := c.StartGame(as(t, "ada"), &gamev1.StartGameRequest{Rules: &gamev1.StartGameRequest_Ruleset{Ruleset: rules}})
+		return err
 	}
 }
 
@@ -378,8 +389,20 @@ func TestListRulesets(t *testing.T) {
 	if strings.Join(names, " ") != "classic strict tabletop digital" {
 		t.Errorf("presets %v", names)
 	}
-	if last := res.GetOptions()[len(res.GetOptions())-1]; last.GetOption() != "depth" || last.GetValue() != "0 to 9" {
-		t.Errorf("depths %v", last)
+	ranges := map[string]string{}
+	for _, o := range res.GetOptions() {
+		ranges[o.GetOption()] = o.GetValue()
+	}
+	if ranges["depth"] != "0 to 9" || ranges["companion_health"] != "0 to 20" {
+		t.Errorf("options %v", ranges)
+	}
+	for _, v := range res.GetVariants() {
+		if "VARIANT_"+strings.ToUpper(v.GetName()) != v.GetVariant().String() || v.GetTitle() == "" || v.GetText() == "" {
+			t.Errorf("variant %v", v)
+		}
+	}
+	if len(res.GetVariants()) != 5 {
+		t.Errorf("variants %v", res.GetVariants())
 	}
 	for _, o := range res.GetOptions() {
 		if o.GetOption() == "" || o.GetValue() == "" || o.GetText() == "" {

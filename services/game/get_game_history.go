@@ -30,7 +30,7 @@ func (s *Service) GetGameHistory(ctx context.Context, req *gamev1.GetGameHistory
 	if err != nil {
 		return nil, err
 	}
-	res := &gamev1.GetGameHistoryResponse{Seed: seed(g), Deck: deck(g)}
+	res := &gamev1.GetGameHistoryResponse{Seed: seed(g), Deck: deck(g), GameId: g.Game.String(), PlayerId: g.PlayerID, Score: score(g)}
 	for e, err := range s.log.History(ctx, g.Game, from) {
 		if err != nil {
 			return nil, fmt.Errorf("read the history of game %s: %w", g.Game, err)
@@ -39,13 +39,17 @@ func (s *Service) GetGameHistory(ctx context.Context, req *gamev1.GetGameHistory
 			res.NextPageToken = pageToken(req.GetGameId(), e.Version)
 			break
 		}
-		r, err := s.open(ctx, e)
+		r, err := read(e)
 		if err != nil {
 			return nil, err
 		}
+		facts, err := s.keys.PublicFacts(r, g.Over != nil)
+		if err != nil {
+			return nil, fmt.Errorf("read the history of game %s: %w", g.Game, err)
+		}
 		res.Entries = append(res.Entries, &gamev1.HistoryEntry{
 			Version: r.Version, RecordedAt: r.Message.GetRecordedAt(), Move: r.Message.GetMove(),
-			Facts: r.PublicFacts(), RulesRevision: r.Message.GetRulesRevision(),
+			Facts: facts, RulesRevision: r.Message.GetRulesRevision(),
 		})
 	}
 	return res, nil

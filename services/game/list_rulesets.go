@@ -29,6 +29,15 @@ func (s *Service) ListRulesets(context.Context, *gamev1.ListRulesetsRequest) (*g
 	res.Options = append(res.Options, &gamev1.RulesetOption{
 		Option: "depth", Value: fmt.Sprintf("0 to %d", engine.MaxDepth),
 		Text: "You start with 20 - 2 x depth health; the most you can have stays 20.",
+	}, &gamev1.RulesetOption{
+		Option: "companion_health", Value: fmt.Sprintf("0 to %d", engine.MaxHealth),
+		Text: "What the fighter of the home rules starts with; with 0 any damage kills him.",
 	})
+	for _, v := range engine.Variants() {
+		res.Variants = append(res.Variants, &gamev1.RulesetVariant{
+			Variant: record.VariantsToProto(v.Variant)[0], Name: v.Name, Title: v.Title, Text: v.Text,
+			Needs: record.VariantsToProto(v.Needs), Excludes: record.VariantsToProto(v.Excludes),
+		})
+	}
 	return res, nil
 }

@@ -22,9 +22,9 @@ func (s *Service) PlayMove(ctx context.Context, req *gamev1.PlayMoveRequest) (*g
 	if err != nil {
 		return nil, err
 	}
-	game, err := view(g)
+	game, facts, err := s.outcome(g)
 	if err != nil {
 		return nil, err
 	}
-	return &gamev1.PlayMoveResponse{Game: game, Facts: g.PublicFacts(), ConsistencyToken: g.position.Token()}, nil
+	return &gamev1.PlayMoveResponse{Game: game, Facts: facts, ConsistencyToken: g.position.Token()}, nil
 }

@@ -12,9 +12,9 @@ func (s *Service) ResignGame(ctx context.Context, req *gamev1.ResignGameRequest)
 	if err != nil {
 		return nil, err
 	}
-	game, err := view(g)
+	game, facts, err := s.outcome(g)
 	if err != nil {
 		return nil, err
 	}
-	return &gamev1.ResignGameResponse{Game: game, Facts: g.PublicFacts(), ConsistencyToken: g.position.Token()}, nil
+	return &gamev1.ResignGameResponse{Game: game, Facts: facts, ConsistencyToken: g.position.Token()}, nil
 }

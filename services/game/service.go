@@ -178,10 +178,24 @@ func (s *Service) open(ctx context.Context, e eventlog.Stored) (loaded, error) {
 	if err != nil {
 		return loaded{}, fmt.Errorf("read game %s version %d: %w", e.Game, e.Version, err)
 	}
-	if r.Game != e.Game || r.Version != e.Version {
-		return loaded{}, fmt.Errorf("%w: %s version %d holds a record of %s version %d", eventlog.ErrDamaged, e.Game, e.Version, r.Game, r.Version)
+	return loaded{r, e.Position}, inPlace(r, e)
+}
+
+// read reads a stored event but for its state.
+func read(e eventlog.Stored) (record.Stored, error) {
+	r, err := record.Read(e.Data)
+	if err != nil {
+		return r, fmt.Errorf("read game %s version %d: %w", e.Game, e.Version, err)
 	}
-	return loaded{r, e.Position}, nil
+	return r, inPlace(r, e)
+}
+
+// inPlace tells whether an event holds the record of its own game and version.
+func inPlace(r record.Stored, e eventlog.Stored) error {
+	if r.Game != e.Game || r.Version != e.Version {
+		return fmt.Errorf("%w: %s version %d holds a record of %s version %d", eventlog.ErrDamaged, e.Game, e.Version, r.Game, r.Version)
+	}
+	return nil
 }
 
 // fold returns the state after e from the game's history up to it.

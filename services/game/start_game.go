@@ -25,15 +25,15 @@ func (s *Service) StartGame(ctx context.Context, req *gamev1.StartGameRequest) (
 		return nil, err
 	}
 	hash := requestHash(req.GetRequestId(), "start", rules.ID(), mode.String(), string(req.GetSeed()))
-	g, err := s.start(ctx, record.GameState{Mode: mode}, rules, seed, req.GetRequestId(), hash)
+	g, err := s.start(ctx, mode, rules, seed, req.GetRequestId(), hash)
 	if err != nil {
 		return nil, err
 	}
-	game, err := view(g)
+	game, facts, err := s.outcome(g)
 	if err != nil {
 		return nil, err
 	}
-	return &gamev1.StartGameResponse{Game: game, Facts: g.PublicFacts(), ConsistencyToken: g.position.Token()}, nil
+	return &gamev1.StartGameResponse{Game: game, Facts: facts, ConsistencyToken: g.position.Token()}, nil
 }
 
 // startRules returns the rules that a request asks for.
@@ -41,7 +41,11 @@ func startRules(req *gamev1.StartGameRequest) (engine.Ruleset, error) {
 	if m := req.GetRuleset(); m != nil {
 		rules, err := record.RulesetFromProto(m)
 		if err != nil {
-			return rules, &FieldError{Field: "ruleset", Problem: err.Error()}
+			field := "ruleset"
+			if bad := new(engine.RulesetError); errors.As(err, &bad) {
+				field += "." + bad.Field
+			}
+			return rules, &FieldError{Field: field, Problem: err.Error()}
 		}
 		return rules, nil
 	}
@@ -76,7 +80,7 @@ func (s *Service) startDeck(req *gamev1.StartGameRequest) (eventv1.GameMode, eng
 
 // start stores the first record of a game, or finds the game that the same
 // request started before.
-func (s *Service) start(ctx context.Context, state record.GameState, rules engine.Ruleset, seed engine.Seed, requestID string, hash []byte) (loaded, error) {
+func (s *Service) start(ctx context.Context, mode eventv1.GameMode, rules engine.Ruleset, seed engine.Seed, requestID string, hash []byte) (loaded, error) {
 	caller, now := rpckit.Caller(ctx), s.clock()
 	id := eventlog.NewGameID(now)
 	if requestID != "" {
@@ -95,7 +99,7 @@ func (s *Service) start(ctx context.Context, state record.GameState, rules engin
 	if err != nil {
 		return loaded{}, err
 	}
-	state.Deck = fresh.Dungeon()
+	state := record.NewGameState(mode, fresh)
 	facts := fresh.Open(nil)
 	if state.Engine, err = fresh.EvolveAll(facts); err != nil {
 		return loaded{}, fmt.Errorf("start game %s: %w", id, err)

@@ -42,31 +42,55 @@ func view(g loaded) (*gamev1.Game, error) {
 		ActorKind:   g.Actor,
 		Seed:        seed(g),
 		Deck:        deck(g),
+		Companion:   companion(st),
+		Bearer:      bearer(st),
+		Score:       score(g),
 	}
 	for _, c := range st.Room() {
 		m.Room = append(m.Room, &gamev1.RoomCard{Card: c.String(), Role: rulesv1.CardRole(rules.Role(c)), Value: uint32(c.Value())})
 	}
 	if w, ok := st.Weapon(); ok {
-		m.Weapon = &gamev1.Weapon{Card: w.Card.String(), Power: uint32(w.Power), Kills: cards(w.Kills)}
-		if w.Limited {
-			limit := uint32(w.Limit)
-			m.Weapon.Limit = &limit
-		}
+		m.Weapon = weapon(w)
 	}
 	if st.Status().Over() {
 		m.EndedAt = timestamppb.New(g.RecordedAt)
 	}
-	if score, ok := st.Score(); ok {
-		score := int32(score)
-		m.Score = &score
-	}
 	return m, nil
+}
+
+func weapon(w engine.WeaponView) *gamev1.Weapon {
+	m := &gamev1.Weapon{Card: w.Card.String(), Power: uint32(w.Power), Kills: cards(w.Kills), Upgrades: cards(w.Upgrades)}
+	if w.Limited {
+		limit := uint32(w.Limit)
+		m.Limit = &limit
+	}
+	return m
+}
+
+func companion(st *engine.State) *gamev1.Companion {
+	c, ok := st.Companion()
+	if !ok {
+		return nil
+	}
+	m := &gamev1.Companion{Card: c.Card.String(), Health: int32(c.Health)}
+	if c.Weapon.Card != engine.NoCard {
+		m.Weapon = weapon(c.Weapon)
+	}
+	return m
+}
+
+func bearer(st *engine.State) *gamev1.Bearer {
+	c, potions, ok := st.Bearer()
+	if !ok {
+		return nil
+	}
+	return &gamev1.Bearer{Card: c.String(), Potions: cards(potions)}
 }
 
 // legalMoves returns all legal moves with what is known of their effect.
 func legalMoves(st *engine.State) ([]*gamev1.LegalMove, error) {
 	var list []*gamev1.LegalMove
-	var buffer [16]engine.Move
+	var buffer [engine.MaxLegalMoves]engine.Move
 	for _, move := range st.Legal(buffer[:0]) {
 		p, err := st.Preview(move)
 		if err != nil {
@@ -75,6 +99,7 @@ func legalMoves(st *engine.State) ([]*gamev1.LegalMove, error) {
 		list = append(list, &gamev1.LegalMove{
 			Move: record.MoveToProto(move), HealthAfter: int32(p.HealthAfter), Lethal: p.Lethal,
 			Discards: cards(p.Loses), WastesPotion: p.WastesPotion,
+			CompanionHealthAfter: int32(p.CompanionHealthAfter), CompanionDies: p.CompanionDies,
 		})
 	}
 	return list, nil
@@ -95,6 +120,16 @@ func deck(g loaded) []string {
 		return nil
 	}
 	return cards(g.State.Deck)
+}
+
+// score returns the score of a game that was won or lost, nil otherwise.
+func score(g loaded) *int32 {
+	n, ok := g.State.Engine.Score()
+	if !ok {
+		return nil
+	}
+	score := int32(n)
+	return &score
 }
 
 func cards(list []engine.Card) []string {

@@ -98,8 +98,23 @@ func outlook(g *gamev1.Game, m *gamev1.LegalMove) float64 {
 		return gain + 6*(value-power*reach/freshReach) // a worn weapon is worth less
 	case rulesv1.MoveKind_MOVE_KIND_FIGHT_WITH_WEAPON:
 		return gain - 3*power*(reach-value)/freshReach // a weak monster spoils the weapon for the strong
-	case rulesv1.MoveKind_MOVE_KIND_DRINK:
+	case rulesv1.MoveKind_MOVE_KIND_DRINK, rulesv1.MoveKind_MOVE_KIND_DRINK_STORED:
 		return gain - 10*(value-gain) // what does not heal now could later
+	case rulesv1.MoveKind_MOVE_KIND_SELL:
+		return gain - 6*power*reach/freshReach
+	case rulesv1.MoveKind_MOVE_KIND_REPAIR:
+		return power * (freshReach - reach) / freshReach
+	case rulesv1.MoveKind_MOVE_KIND_RECRUIT, rulesv1.MoveKind_MOVE_KIND_UPGRADE, rulesv1.MoveKind_MOVE_KIND_STORE:
+		return 10 // nothing is lost by it
+	case rulesv1.MoveKind_MOVE_KIND_EQUIP_COMPANION:
+		return 6 * (value - float64(g.GetCompanion().GetWeapon().GetPower()))
+	case rulesv1.MoveKind_MOVE_KIND_FIGHT_WITH_COMPANION:
+		if m.GetCompanionDies() {
+			return -5
+		}
+		return gain
+	case rulesv1.MoveKind_MOVE_KIND_DISMISS, rulesv1.MoveKind_MOVE_KIND_RECYCLE:
+		return -1
 	default:
 		return gain - 7 // health is dearer than the weapon
 	}

@@ -105,14 +105,18 @@ func addrFlag(cmd *cobra.Command) *string {
 
 // rulesFlags name the rules of a game or a leaderboard.
 type rulesFlags struct {
-	preset string
-	depth  uint8
+	preset          string
+	variants        []string
+	companionHealth uint8
+	depth           uint8
 }
 
 // addRulesFlags adds the flags that name the rules.
 func addRulesFlags(cmd *cobra.Command) *rulesFlags {
 	f := &rulesFlags{}
 	cmd.Flags().StringVar(&f.preset, "preset", engine.Presets()[0].Name, "the rules' `NAME`: "+presetNames())
+	cmd.Flags().StringSliceVar(&f.variants, "variant", nil, "`NAMES` of variants to play with: "+variantNames())
+	cmd.Flags().Uint8Var(&f.companionHealth, "companion-health", 0, fmt.Sprintf("`N` from 0 to %d: the health of the fighter by home_rules", engine.MaxHealth))
 	cmd.Flags().Uint8Var(&f.depth, "depth", 0, fmt.Sprintf("`N` from 0 to %d: the game starts with 20 - 2 x N health", engine.MaxDepth))
 	return f
 }
@@ -123,9 +127,19 @@ func (f *rulesFlags) ruleset() (engine.Ruleset, error) {
 	if !ok {
 		return engine.Ruleset{}, fmt.Errorf("there is no preset %q: choose %s", f.preset, presetNames())
 	}
-	preset.Rules.Depth = f.depth
-	return preset.Rules, preset.Rules.Validate()
+	r := preset.Rules
+	r.Depth, r.CompanionHealth = f.depth, f.companionHealth
+	for _, name := range f.variants {
+		v, err := engine.ParseVariant(name)
+		if err != nil {
+			return r, fmt.Errorf("there is no variant %q: choose %s", name, variantNames())
+		}
+		r.Variants |= v
+	}
+	return r, r.Validate()
 }
+
+func variantNames() string { return strings.Join(engine.AllVariants.Names(), ", ") }
 
 func presetNames() string {
 	var names []string

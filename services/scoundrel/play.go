@@ -2,6 +2,7 @@ package scoundrel
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,8 +28,9 @@ func playCommand() *cobra.Command {
 	addr, rules := addrFlag(cmd), addRulesFlags(cmd)
 	player := cmd.Flags().String("player", playerName(), "your `NAME` on the leaderboard")
 	gameID := cmd.Flags().String("game", "", "go on with the game of this `ID`")
-	cmd.MarkFlagsMutuallyExclusive("game", "preset")
-	cmd.MarkFlagsMutuallyExclusive("game", "depth")
+	for _, name := range []string{"preset", "variant", "companion-health", "depth"} {
+		cmd.MarkFlagsMutuallyExclusive("game", name)
+	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ruleset, err := rules.ruleset()
 		if err != nil {
@@ -167,6 +169,16 @@ func (p *playSession) show(g *gamev1.Game) {
 	}
 	p.printf("\nRoom %d: %s (take %d)\n", g.GetRoomNumber(), strings.Join(room, ", "), g.GetToTake())
 	p.printf("Health %d, %s, %d cards in the dungeon\n", g.GetHealth(), describeWeapon(g.GetWeapon()), g.GetDungeonSize())
+	if c := g.GetCompanion(); c != nil {
+		p.printf("Companion %s: ", c.GetCard())
+		if c.GetHealth() > 0 {
+			p.printf("health %d, ", c.GetHealth())
+		}
+		p.printf("%s\n", describeWeapon(c.GetWeapon()))
+	}
+	if b := g.GetBearer(); b != nil {
+		p.printf("Bearer %s: %s\n", b.GetCard(), cmp.Or(strings.Join(b.GetPotions(), " "), "no potion"))
+	}
 	for i, m := range g.GetLegalMoves() {
 		p.printf("  %2d  %s\n", i+1, describeMove(g, m))
 	}
@@ -177,6 +189,9 @@ func describeWeapon(w *gamev1.Weapon) string {
 		return "no weapon"
 	}
 	text := "weapon " + w.GetCard()
+	if len(w.GetUpgrades()) > 0 {
+		text += fmt.Sprintf(" on %s, power %d,", strings.Join(w.GetUpgrades(), " "), w.GetPower())
+	}
 	if len(w.GetKills()) > 0 {
 		text += " with " + strings.Join(w.GetKills(), " ") + " on it"
 	}
@@ -187,11 +202,21 @@ func describeWeapon(w *gamev1.Weapon) string {
 }
 
 var moveWords = map[rulesv1.MoveKind]string{
-	rulesv1.MoveKind_MOVE_KIND_AVOID:             "avoid the room",
-	rulesv1.MoveKind_MOVE_KIND_EQUIP:             "equip",
-	rulesv1.MoveKind_MOVE_KIND_DRINK:             "drink",
-	rulesv1.MoveKind_MOVE_KIND_FIGHT_BARE_HANDED: "fight with bare hands:",
-	rulesv1.MoveKind_MOVE_KIND_FIGHT_WITH_WEAPON: "fight with the weapon:",
+	rulesv1.MoveKind_MOVE_KIND_AVOID:                "avoid the room",
+	rulesv1.MoveKind_MOVE_KIND_EQUIP:                "equip",
+	rulesv1.MoveKind_MOVE_KIND_DRINK:                "drink",
+	rulesv1.MoveKind_MOVE_KIND_FIGHT_BARE_HANDED:    "fight with bare hands:",
+	rulesv1.MoveKind_MOVE_KIND_FIGHT_WITH_WEAPON:    "fight with the weapon:",
+	rulesv1.MoveKind_MOVE_KIND_DISMISS:              "send away",
+	rulesv1.MoveKind_MOVE_KIND_SELL:                 "sell the weapon to",
+	rulesv1.MoveKind_MOVE_KIND_REPAIR:               "have the weapon repaired by",
+	rulesv1.MoveKind_MOVE_KIND_UPGRADE:              "have the weapon improved by",
+	rulesv1.MoveKind_MOVE_KIND_RECRUIT:              "take into the party",
+	rulesv1.MoveKind_MOVE_KIND_STORE:                "give to the bearer",
+	rulesv1.MoveKind_MOVE_KIND_DRINK_STORED:         "drink the bearer's",
+	rulesv1.MoveKind_MOVE_KIND_EQUIP_COMPANION:      "give to the companion",
+	rulesv1.MoveKind_MOVE_KIND_FIGHT_WITH_COMPANION: "let the companion fight:",
+	rulesv1.MoveKind_MOVE_KIND_RECYCLE:              "send back into the dungeon",
 }
 
 func describeMove(g *gamev1.Game, m *gamev1.LegalMove) string {
@@ -208,6 +233,12 @@ func describeMove(g *gamev1.Game, m *gamev1.LegalMove) string {
 	case m.GetMove().GetKind() == rulesv1.MoveKind_MOVE_KIND_DRINK && m.GetHealthAfter() == g.GetHealth():
 		text += " - heals nothing at full health"
 	}
+	switch before := g.GetCompanion().GetHealth(); {
+	case m.GetCompanionDies():
+		text += " - the companion dies"
+	case before > 0 && m.GetCompanionHealthAfter() != before:
+		text += fmt.Sprintf(" - companion's health %d", m.GetCompanionHealthAfter())
+	}
 	if len(m.GetDiscards()) > 0 {
 		text += " - discards " + strings.Join(m.GetDiscards(), " ")
 	}
@@ -220,6 +251,8 @@ A monster costs its value in health (jack 11, queen 12, king 13, ace 14), or wha
 A weapon that has slain wears: it then hits only monsters up to the limit that is shown.
 The first potion that you drink in a room heals, up to 20; a further one is wasted.
 A full room can be avoided before its first card is taken, but not two rooms in a row.
+Merchants buy your weapon, blacksmiths take monsters off it, a bearer keeps potions, a companion fights beside you,
+and a thief steals the weapon once the room he is in cannot be avoided.
 You win when you have passed the whole dungeon alive.
 q leaves the game, which waits for you; resign gives it up for good.
 `

@@ -60,6 +60,10 @@ type Config struct {
 	// RelaxedSync acknowledges commands before they are on the disk: faster, and
 	// a power failure loses them.
 	RelaxedSync bool
+	// Ranked are the ids of the rulesets that have a leaderboard; ranked() if
+	// empty. It can change from start to start: games by other rulesets are kept
+	// as well and stand on their board once it is named.
+	Ranked []string
 	// Logger is where the server reports. Required.
 	Logger *slog.Logger
 	// Clock tells the time; time.Now if nil.
@@ -81,8 +85,9 @@ type Server struct {
 	closers  []func() error // in the order of opening
 }
 
-// ranked returns the ids of the rulesets that have a leaderboard: the presets,
-// and the default one at every depth.
+// ranked returns the ids of the rulesets that have a leaderboard unless the
+// configuration names others: the presets; and of the default one every depth,
+// every variant, and merchants, thief and blacksmiths together.
 func ranked() []string {
 	var ids []string
 	for _, p := range engine.Presets() {
@@ -93,13 +98,22 @@ func ranked() []string {
 		deeper.Depth++
 		ids = append(ids, deeper.ID())
 	}
-	return ids
+	varied := engine.Presets()[0].Rules
+	for _, v := range engine.Variants() {
+		varied.Variants = v.Variant | v.Needs
+		ids = append(ids, varied.ID())
+	}
+	varied.Variants = engine.VariantMerchants | engine.VariantEvilMerchant | engine.VariantBlacksmiths
+	return append(ids, varied.ID())
 }
 
 // New opens everything that the server needs. On failure nothing stays open.
 // Run serves, and closes.
 func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	s := &Server{listener: cfg.Listener}
+	if len(cfg.Ranked) == 0 {
+		cfg.Ranked = ranked()
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -144,7 +158,7 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	s.onClose(store.Close)
 
 	games, err := game.New(ctx, game.Config{
-		Log: s.log, Keys: keys, Ranked: ranked(), Logger: cfg.Logger, Clock: cfg.Clock, Seeds: cfg.Seeds,
+		Log: s.log, Keys: keys, Ranked: cfg.Ranked, Logger: cfg.Logger, Clock: cfg.Clock, Seeds: cfg.Seeds,
 	})
 	if err != nil {
 		return nil, err
@@ -156,7 +170,7 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	s.scoring, err = scoring.New(ctx, scoring.Config{
 		// The lock makes this process the only one, so it may take the
 		// projection over from one that died.
-		Log: s.log, Store: store, Ranked: ranked(), Logger: cfg.Logger, Clock: cfg.Clock, Instance: "scoundrel serve",
+		Log: s.log, Store: store, Ranked: cfg.Ranked, Logger: cfg.Logger, Clock: cfg.Clock, Instance: "scoundrel serve",
 	})
 	if err != nil {
 		return nil, err
@@ -271,6 +285,7 @@ func serveCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&cfg.DataDir, "data", "data", "`DIR` of everything that is stored")
 	cmd.Flags().StringVar(&cfg.GRPCAddr, "grpc-addr", defaultAddr, "address `HOST:PORT` to serve gRPC on, loopback only")
+	cmd.Flags().StringSliceVar(&cfg.Ranked, "ranked", nil, "`IDS` of the rulesets that have a leaderboard, such as classic,strict+merchants (default the presets, and of classic every depth and variant)")
 	cmd.Flags().BoolVar(&cfg.RelaxedSync, "relaxed-sync", false, "acknowledge commands before they are on the disk (for development: a power failure loses them)")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log every call, and what the NATS server says")
 	return cmd

@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
@@ -133,7 +134,9 @@ func must[T any](t testing.TB) func(T, error) T {
 type vector struct {
 	Name  string `json:"name"`
 	Rules struct {
-		Depth uint8 `json:"depth"`
+		Variants        []string `json:"variants"`
+		CompanionHealth uint8    `json:"companion_health"`
+		Depth           uint8    `json:"depth"`
 	} `json:"rules"`
 	Seed    string      `json:"seed"`
 	Initial vectorState `json:"initial"`
@@ -145,23 +148,41 @@ type vector struct {
 }
 
 type vectorState struct {
-	Status  string   `json:"status"`
-	Health  int32    `json:"health"`
-	Room    []string `json:"room"`
-	Dungeon uint32   `json:"dungeon"`
-	Cleared uint32   `json:"rooms_cleared"`
-	Legal   []string `json:"legal"`
-	Score   *int32   `json:"score"`
-	Weapon  *struct {
-		Card  string   `json:"card"`
-		Kills []string `json:"kills"`
-	} `json:"weapon"`
+	Status    string           `json:"status"`
+	Health    int32            `json:"health"`
+	Room      []string         `json:"room"`
+	Dungeon   uint32           `json:"dungeon"`
+	Cleared   uint32           `json:"rooms_cleared"`
+	Legal     []string         `json:"legal"`
+	Score     *int32           `json:"score"`
+	Weapon    *vectorWeapon    `json:"weapon"`
+	Stored    *[]string        `json:"stored,omitempty"`
+	Companion *vectorCompanion `json:"companion,omitempty"`
 }
 
-// vectorsOf reads the engine's vectors of a preset.
-func vectorsOf(t *testing.T, preset string) []vector {
+type vectorWeapon struct {
+	Card     string   `json:"card"`
+	Kills    []string `json:"kills"`
+	Upgrades []string `json:"upgrades"`
+}
+
+type vectorCompanion struct {
+	Card   string        `json:"card"`
+	Health int32         `json:"health"`
+	Weapon *vectorWeapon `json:"weapon"`
+}
+
+func viewWeapon(w *gamev1.Weapon) *vectorWeapon {
+	if w == nil {
+		return nil
+	}
+	return &vectorWeapon{w.GetCard(), append([]string{}, w.GetKills()...), append([]string{}, w.GetUpgrades()...)}
+}
+
+// vectorsOf reads a file of the engine's vectors.
+func vectorsOf(t *testing.T, path string) []vector {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "pkg", "engine", "conformance", "testdata", preset+".jsonl"))
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,11 +222,13 @@ func (want vectorState) check(t *testing.T, where string, g *gamev1.Game) {
 	if g.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
 		got.Cleared = g.GetRoomNumber() - 1
 	}
-	if w := g.GetWeapon(); w != nil {
-		got.Weapon = &struct {
-			Card  string   `json:"card"`
-			Kills []string `json:"kills"`
-		}{w.GetCard(), append([]string{}, w.GetKills()...)}
+	got.Weapon = viewWeapon(g.GetWeapon())
+	if c := g.GetCompanion(); c != nil {
+		got.Companion = &vectorCompanion{c.GetCard(), c.GetHealth(), viewWeapon(c.GetWeapon())}
+	}
+	if b := g.GetBearer(); b != nil {
+		potions := append([]string{}, b.GetPotions()...)
+		got.Stored = &potions
 	}
 	a, b := must[[]byte](t)(json.Marshal(want)), must[[]byte](t)(json.Marshal(got))
 	if !bytes.Equal(a, b) {
@@ -222,23 +245,41 @@ func parseMove(t testing.TB, text string) *rulesv1.Move {
 	return record.MoveToProto(m)
 }
 
-// TestVectorsAsRankedGames plays the vectors of all presets as RANDOM games: the
+// TestVectorsAsRankedGames plays the vectors of all presets and variants as RANDOM games: the
 // state after every move, the score and the row on the board must be the
 // vector's own.
 func TestVectorsAsRankedGames(t *testing.T) {
 	s := start(t, t.TempDir())
 	outcomes := map[string]int{}
 	for _, preset := range engine.Presets() {
-		for _, v := range vectorsOf(t, preset.Name) {
-			s.seeds.set(engine.Seed(must[[]byte](t)(hex.DecodeString(v.Seed))))
-			rules := preset.Rules
-			rules.Depth = v.Rules.Depth
-			s.playVector(t, rules, v, outcomes)
+		// The file of the preset, and those of its variants.
+		files := must[[]string](t)(filepath.Glob(filepath.Join("..", "..", "pkg", "engine", "conformance", "testdata", preset.Name+"*.jsonl")))
+		for _, file := range files {
+			for _, v := range vectorsOf(t, file) {
+				s.seeds.set(engine.Seed(must[[]byte](t)(hex.DecodeString(v.Seed))))
+				rules := preset.Rules
+				rules.Depth, rules.CompanionHealth = v.Rules.Depth, v.Rules.CompanionHealth
+				for _, name := range v.Rules.Variants {
+					rules.Variants |= must[engine.Variant](t)(engine.ParseVariant(name))
+				}
+				s.playVector(t, rules, v, outcomes)
+			}
 		}
 	}
 	for _, want := range []string{"classic WON", "classic LOST", "strict WON", "strict LOST", "tabletop WON", "tabletop LOST", "digital WON", "digital LOST"} {
 		if outcomes[want] == 0 {
 			t.Errorf("no vector of %s: %v", want, outcomes)
+		}
+	}
+	for _, v := range engine.Variants() {
+		won := 0
+		for id, n := range outcomes {
+			if strings.Contains(id, "+"+v.Name) && strings.HasSuffix(id, " WON") {
+				won += n
+			}
+		}
+		if won == 0 {
+			t.Errorf("no vector wins by %s: %v", v.Name, outcomes)
 		}
 	}
 }
@@ -436,8 +477,28 @@ func TestARestartLosesNothing(t *testing.T) {
 }
 
 // twins are two seeds whose decks start with the same seven cards and go on
-// differently; found by search over the numbers of their last eight bytes.
-var twins = [2]engine.Seed{numberedSeed(110493), numberedSeed(116817)}
+// differently, and what is played up to there.
+type twins struct {
+	rules engine.Ruleset
+	seeds [2]engine.Seed // found by search over the numbers of their last eight bytes
+	moves []string
+}
+
+func allTwins() []twins {
+	classic, homeRules := engine.Presets()[0].Rules, engine.Presets()[0].Rules
+	homeRules.Variants = engine.VariantHomeRules
+	return []twins{
+		{classic, [2]engine.Seed{numberedSeed(110493), numberedSeed(116817)}, []string{
+			"EQUIP 3D", "FIGHT_WITH_WEAPON 2S", "EQUIP 10D", "DRINK 6H", // and the second room is dealt
+			"FIGHT_WITH_WEAPON JC", "EQUIP 7D", "AVOID", "FIGHT_WITH_WEAPON 6C",
+		}},
+		// A card goes back to a place that the player must not learn.
+		{homeRules, [2]engine.Seed{numberedSeed(576493), numberedSeed(734074)}, []string{
+			"EQUIP 4D", "RECYCLE QD", "RECYCLE QD", "FIGHT_WITH_WEAPON 10S", // and the second room is dealt
+			"DRINK 7H", "FIGHT_WITH_WEAPON 2S", "AVOID", "DRINK_STORED 7H",
+		}},
+	}
+}
 
 func numberedSeed(n uint64) (s engine.Seed) {
 	binary.BigEndian.PutUint64(s[24:], n)
@@ -450,33 +511,36 @@ func numberedSeed(n uint64) (s engine.Seed) {
 // times, ciphertext and the commitment, a hash of the 32-byte seed, are set
 // aside, and of ciphertext the length must be the same.
 func TestNothingDependsOnUndealtCards(t *testing.T) {
-	classic := engine.Presets()[0].Rules
-	a, b := engine.Shuffle(classic, twins[0]), engine.Shuffle(classic, twins[1])
-	if !slices.Equal(a[:7], b[:7]) || a[7] == b[7] {
-		t.Fatalf("not twins: %v, %v", a, b)
-	}
-	var seen [2][]string
-	for i, seed := range twins {
-		now := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
-		s := start(t, t.TempDir(), func(c *Config) {
-			c.Seeds = func() (engine.Seed, error) { return seed, nil }
-			c.Clock = func() time.Time { return now }
+	for _, pair := range allTwins() {
+		t.Run(pair.rules.ID(), func(t *testing.T) {
+			a, b := engine.Shuffle(pair.rules, pair.seeds[0]), engine.Shuffle(pair.rules, pair.seeds[1])
+			if !slices.Equal(a[:7], b[:7]) || a[7] == b[7] {
+				t.Fatalf("not twins: %v, %v", a, b)
+			}
+			var seen [2][]string
+			for i, seed := range pair.seeds {
+				now := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+				s := start(t, t.TempDir(), func(c *Config) {
+					c.Seeds = func() (engine.Seed, error) { return seed, nil }
+					c.Clock = func() time.Time { return now }
+				})
+				seen[i] = s.visible(t, pair, seed)
+			}
+			if len(seen[0]) < 20 {
+				t.Fatalf("only %d things were compared", len(seen[0]))
+			}
+			for i := range seen[0] {
+				if seen[0][i] != seen[1][i] {
+					t.Errorf("differ:\n%s\n%s", seen[0][i], seen[1][i])
+				}
+			}
 		})
-		seen[i] = s.visible(t, seed)
-	}
-	if len(seen[0]) < 20 {
-		t.Fatalf("only %d things were compared", len(seen[0]))
-	}
-	for i := range seen[0] {
-		if seen[0][i] != seen[1][i] {
-			t.Errorf("differ:\n%s\n%s", seen[0][i], seen[1][i])
-		}
 	}
 }
 
 // visible plays a fixed prefix of a game and returns everything about it that
 // somebody without a key can see.
-func (s *system) visible(t *testing.T, seed engine.Seed) []string {
+func (s *system) visible(t *testing.T, pair twins, seed engine.Seed) []string {
 	t.Helper()
 	ctx := as(t.Context(), "ada", "human")
 	var seen []string
@@ -505,21 +569,20 @@ func (s *system) visible(t *testing.T, seed engine.Seed) []string {
 		}
 		seen = append(seen, clean(text))
 	}
-	started := must[*gamev1.StartGameResponse](t)(s.StartGame(ctx, &gamev1.StartGameRequest{RequestId: "same"}))
+	req := startRequest(pair.rules)
+	req.RequestId = "same"
+	started := must[*gamev1.StartGameResponse](t)(s.StartGame(ctx, req))
 	gameID = started.GetGame().GetGameId()
 	see(started, nil)
-	for _, text := range []string{
-		"EQUIP 3D", "FIGHT_WITH_WEAPON 2S", "EQUIP 10D", "DRINK 6H", // and the second room is dealt
-		"FIGHT_WITH_WEAPON JC", "EQUIP 7D", "AVOID", "FIGHT_WITH_WEAPON 6C",
-	} {
+	for _, text := range pair.moves {
 		see(s.PlayMove(ctx, &gamev1.PlayMoveRequest{GameId: gameID, Move: parseMove(t, text)}))
 	}
 	see(s.PlayMove(ctx, &gamev1.PlayMoveRequest{GameId: gameID, Move: parseMove(t, "AVOID"), ExpectedVersion: 3}))
 	// Guesses about the dungeon must all miss in the same way.
-	undealt := engine.Shuffle(engine.Presets()[0].Rules, seed)[7:]
+	undealt := engine.Shuffle(pair.rules, seed)[7:]
 	slices.Sort(undealt)
 	for _, card := range undealt {
-		for _, kind := range []string{"EQUIP ", "DRINK ", "FIGHT_BARE_HANDED ", "FIGHT_WITH_WEAPON "} {
+		for _, kind := range []string{"EQUIP ", "DRINK ", "FIGHT_BARE_HANDED ", "FIGHT_WITH_WEAPON ", "SELL ", "RECYCLE ", "RECRUIT ", "DRINK_STORED "} {
 			see(s.PlayMove(ctx, &gamev1.PlayMoveRequest{GameId: gameID, Move: parseMove(t, kind+card.String())}))
 		}
 	}
@@ -539,16 +602,32 @@ func (s *system) visible(t *testing.T, seed engine.Seed) []string {
 			t.Fatal(err)
 		}
 		m.EventId = nil
-		for _, sealed := range []*eventv1.Sealed{m.GetState(), m.GetFacts()[0].GetGameStarted().GetSecrets()} {
-			if sealed != nil {
-				sealed.KeyId, sealed.Nonce, sealed.Ciphertext = "", nil, make([]byte, len(sealed.GetCiphertext()))
-			}
-		}
+		blank(m.ProtoReflect())
 		seen = append(seen, clean(fmt.Sprintf("%s %d %s", e.Type, len(e.Data), must[[]byte](t)(proto.MarshalOptions{Deterministic: true}.Marshal(&m)))))
 	}
 	volatile := regexp.MustCompile(`(?m)^.*msg="nats: .*$|^time=\S+|took=\S+`)
 	seen = append(seen, clean(volatile.ReplaceAllString(s.logged.take(), "")))
 	return seen
+}
+
+// blank keeps nothing of what is sealed in a message but its length.
+func blank(m protoreflect.Message) {
+	if sealed, ok := m.Interface().(*eventv1.Sealed); ok {
+		sealed.KeyId, sealed.Nonce, sealed.Ciphertext = "", nil, make([]byte, len(sealed.GetCiphertext()))
+		return
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Message() == nil:
+		case f.IsList():
+			for i := range v.List().Len() {
+				blank(v.List().Get(i).Message())
+			}
+		default:
+			blank(v.Message())
+		}
+		return true
+	})
 }
 
 // TestTheErrorsOfBothServicesAreTyped sees that one error table serves both.

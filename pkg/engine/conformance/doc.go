@@ -19,8 +19,8 @@
 //	  illegal   true: the move must be refused and change nothing
 //
 // The rules are an object with weapon_wear, ending, win_bonus and loss_score (each the name of a
-// value), depth (0 to 9), variants (a list of names) and companion_health (0 unless a variant uses it).
-// The engine knows no variant yet: the list is empty.
+// value), depth (0 to 9), variants (a list of names) and companion_health (0 to 20, and 0
+// without home_rules).
 //
 // A state is an object with
 //
@@ -31,6 +31,8 @@
 //	rooms_cleared  the rooms faced to the end
 //	weapon         null, or the weapon: card, kills and upgrades, both oldest first
 //	legal          all legal moves, sorted by their bytes
+//	stored         the bearer's potions in the order of storing; present exactly while there is a bearer
+//	companion      card, health (0 where the rules give none) and weapon; present exactly while there is one
 //	score          the score; present exactly when the game is over
 //
 // # Perft

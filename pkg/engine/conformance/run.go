@@ -232,12 +232,26 @@ func view(s *engine.State) (*state, error) {
 	}
 	slices.Sort(v.Legal)
 	if w, ok := s.Weapon(); ok {
-		v.Weapon = &weapon{Card: w.Card.String(), Kills: names(w.Kills), Upgrades: []string{}}
+		v.Weapon = viewWeapon(w)
+	}
+	if c, ok := s.Companion(); ok {
+		v.Companion = &companion{Card: c.Card.String(), Health: c.Health}
+		if c.Weapon.Card != engine.NoCard {
+			v.Companion.Weapon = viewWeapon(c.Weapon)
+		}
+	}
+	if _, potions, ok := s.Bearer(); ok {
+		stored := names(potions)
+		v.Stored = &stored
 	}
 	if score, ok := s.Score(); ok {
 		v.Score = &score
 	}
 	return v, nil
+}
+
+func viewWeapon(w engine.WeaponView) *weapon {
+	return &weapon{Card: w.Card.String(), Kills: names(w.Kills), Upgrades: names(w.Upgrades)}
 }
 
 func names(cards []engine.Card) []string {

@@ -28,7 +28,7 @@ type rules struct {
 	WinBonus        string   `json:"win_bonus"`
 	LossScore       string   `json:"loss_score"`
 	Variants        []string `json:"variants"`
-	CompanionHealth int      `json:"companion_health"`
+	CompanionHealth uint8    `json:"companion_health"`
 	Depth           uint8    `json:"depth"`
 }
 
@@ -46,7 +46,16 @@ type state struct {
 	RoomsCleared int      `json:"rooms_cleared"`
 	Weapon       *weapon  `json:"weapon"`
 	Legal        []string `json:"legal"`
-	Score        *int     `json:"score,omitempty"`
+	// Stored is there, perhaps empty, while a bearer is in the party.
+	Stored    *[]string  `json:"stored,omitempty"`
+	Companion *companion `json:"companion,omitempty"`
+	Score     *int       `json:"score,omitempty"`
+}
+
+type companion struct {
+	Card   string  `json:"card"`
+	Health int     `json:"health"`
+	Weapon *weapon `json:"weapon"`
 }
 
 type weapon struct {
@@ -70,18 +79,18 @@ func parse(line []byte) (vector, error) {
 }
 
 func (r rules) ruleset() (engine.Ruleset, error) {
-	if len(r.Variants) > 0 {
-		return engine.Ruleset{}, fmt.Errorf("the engine does not know the variant %q", r.Variants[0])
-	}
-	if r.CompanionHealth != 0 {
-		return engine.Ruleset{}, errors.New("companion_health is not 0, but no variant uses it")
-	}
 	wear, err1 := engine.ParseWeaponWear(r.WeaponWear)
 	ending, err2 := engine.ParseEnding(r.Ending)
 	bonus, err3 := engine.ParseWinBonus(r.WinBonus)
 	loss, err4 := engine.ParseLossScore(r.LossScore)
-	set := engine.Ruleset{WeaponWear: wear, Ending: ending, WinBonus: bonus, LossScore: loss, Depth: r.Depth}
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	set := engine.Ruleset{WeaponWear: wear, Ending: ending, WinBonus: bonus, LossScore: loss, Depth: r.Depth, CompanionHealth: r.CompanionHealth}
+	err := errors.Join(err1, err2, err3, err4)
+	for _, name := range r.Variants {
+		v, badName := engine.ParseVariant(name)
+		err = errors.Join(err, badName)
+		set.Variants |= v
+	}
+	if err != nil {
 		return set, err
 	}
 	return set, set.Validate()

@@ -145,6 +145,8 @@ const (
 	FightKind_FIGHT_KIND_BARE_HANDED FightKind = 1
 	// With the weapon; the monster lies on it.
 	FightKind_FIGHT_KIND_WITH_WEAPON FightKind = 2
+	// With the companion's weapon; the monster lies on that.
+	FightKind_FIGHT_KIND_WITH_COMPANION FightKind = 3
 )
 
 // Enum value maps for FightKind.
@@ -153,11 +155,13 @@ var (
 		0: "FIGHT_KIND_UNSPECIFIED",
 		1: "FIGHT_KIND_BARE_HANDED",
 		2: "FIGHT_KIND_WITH_WEAPON",
+		3: "FIGHT_KIND_WITH_COMPANION",
 	}
 	FightKind_value = map[string]int32{
-		"FIGHT_KIND_UNSPECIFIED": 0,
-		"FIGHT_KIND_BARE_HANDED": 1,
-		"FIGHT_KIND_WITH_WEAPON": 2,
+		"FIGHT_KIND_UNSPECIFIED":    0,
+		"FIGHT_KIND_BARE_HANDED":    1,
+		"FIGHT_KIND_WITH_WEAPON":    2,
+		"FIGHT_KIND_WITH_COMPANION": 3,
 	}
 )
 
@@ -503,6 +507,19 @@ type Fact struct {
 	//	*Fact_MonsterFought
 	//	*Fact_RoomCleared
 	//	*Fact_GameOver
+	//	*Fact_CardDismissed
+	//	*Fact_WeaponSold
+	//	*Fact_WeaponStolen
+	//	*Fact_WeaponRepaired
+	//	*Fact_WeaponUpgraded
+	//	*Fact_BearerRecruited
+	//	*Fact_PotionStored
+	//	*Fact_StoredPotionDrunk
+	//	*Fact_CompanionRecruited
+	//	*Fact_CompanionEquipped
+	//	*Fact_CompanionDied
+	//	*Fact_CardRecycled
+	//	*Fact_CardReturned
 	Kind          isFact_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -626,6 +643,123 @@ func (x *Fact) GetGameOver() *GameOver {
 	return nil
 }
 
+func (x *Fact) GetCardDismissed() *CardDismissed {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_CardDismissed); ok {
+			return x.CardDismissed
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetWeaponSold() *WeaponSold {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_WeaponSold); ok {
+			return x.WeaponSold
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetWeaponStolen() *WeaponStolen {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_WeaponStolen); ok {
+			return x.WeaponStolen
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetWeaponRepaired() *WeaponRepaired {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_WeaponRepaired); ok {
+			return x.WeaponRepaired
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetWeaponUpgraded() *WeaponUpgraded {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_WeaponUpgraded); ok {
+			return x.WeaponUpgraded
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetBearerRecruited() *BearerRecruited {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_BearerRecruited); ok {
+			return x.BearerRecruited
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetPotionStored() *PotionStored {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_PotionStored); ok {
+			return x.PotionStored
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetStoredPotionDrunk() *StoredPotionDrunk {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_StoredPotionDrunk); ok {
+			return x.StoredPotionDrunk
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetCompanionRecruited() *CompanionRecruited {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_CompanionRecruited); ok {
+			return x.CompanionRecruited
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetCompanionEquipped() *CompanionEquipped {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_CompanionEquipped); ok {
+			return x.CompanionEquipped
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetCompanionDied() *CompanionDied {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_CompanionDied); ok {
+			return x.CompanionDied
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetCardRecycled() *CardRecycled {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_CardRecycled); ok {
+			return x.CardRecycled
+		}
+	}
+	return nil
+}
+
+func (x *Fact) GetCardReturned() *CardReturned {
+	if x != nil {
+		if x, ok := x.Kind.(*Fact_CardReturned); ok {
+			return x.CardReturned
+		}
+	}
+	return nil
+}
+
 type isFact_Kind interface {
 	isFact_Kind()
 }
@@ -675,6 +809,71 @@ type Fact_GameOver struct {
 	GameOver *GameOver `protobuf:"bytes,9,opt,name=game_over,json=gameOver,proto3,oneof"`
 }
 
+type Fact_CardDismissed struct {
+	// A card that only variants have was discarded without effect.
+	CardDismissed *CardDismissed `protobuf:"bytes,10,opt,name=card_dismissed,json=cardDismissed,proto3,oneof"`
+}
+
+type Fact_WeaponSold struct {
+	// The weapon was sold to a merchant.
+	WeaponSold *WeaponSold `protobuf:"bytes,11,opt,name=weapon_sold,json=weaponSold,proto3,oneof"`
+}
+
+type Fact_WeaponStolen struct {
+	// The thief took the weapon.
+	WeaponStolen *WeaponStolen `protobuf:"bytes,12,opt,name=weapon_stolen,json=weaponStolen,proto3,oneof"`
+}
+
+type Fact_WeaponRepaired struct {
+	// A blacksmith took monsters off the weapon.
+	WeaponRepaired *WeaponRepaired `protobuf:"bytes,13,opt,name=weapon_repaired,json=weaponRepaired,proto3,oneof"`
+}
+
+type Fact_WeaponUpgraded struct {
+	// A blacksmith was laid under the weapon.
+	WeaponUpgraded *WeaponUpgraded `protobuf:"bytes,14,opt,name=weapon_upgraded,json=weaponUpgraded,proto3,oneof"`
+}
+
+type Fact_BearerRecruited struct {
+	// The bearer joined the party.
+	BearerRecruited *BearerRecruited `protobuf:"bytes,15,opt,name=bearer_recruited,json=bearerRecruited,proto3,oneof"`
+}
+
+type Fact_PotionStored struct {
+	// A potion was given to the bearer.
+	PotionStored *PotionStored `protobuf:"bytes,16,opt,name=potion_stored,json=potionStored,proto3,oneof"`
+}
+
+type Fact_StoredPotionDrunk struct {
+	// A potion of the bearer was drunk.
+	StoredPotionDrunk *StoredPotionDrunk `protobuf:"bytes,17,opt,name=stored_potion_drunk,json=storedPotionDrunk,proto3,oneof"`
+}
+
+type Fact_CompanionRecruited struct {
+	// The fighter joined the party as the companion.
+	CompanionRecruited *CompanionRecruited `protobuf:"bytes,18,opt,name=companion_recruited,json=companionRecruited,proto3,oneof"`
+}
+
+type Fact_CompanionEquipped struct {
+	// A weapon was given to the companion.
+	CompanionEquipped *CompanionEquipped `protobuf:"bytes,19,opt,name=companion_equipped,json=companionEquipped,proto3,oneof"`
+}
+
+type Fact_CompanionDied struct {
+	// The companion died.
+	CompanionDied *CompanionDied `protobuf:"bytes,20,opt,name=companion_died,json=companionDied,proto3,oneof"`
+}
+
+type Fact_CardRecycled struct {
+	// A card of the room was put back into the dungeon by choice.
+	CardRecycled *CardRecycled `protobuf:"bytes,21,opt,name=card_recycled,json=cardRecycled,proto3,oneof"`
+}
+
+type Fact_CardReturned struct {
+	// A card of an avoided room went back into the dungeon.
+	CardReturned *CardReturned `protobuf:"bytes,22,opt,name=card_returned,json=cardReturned,proto3,oneof"`
+}
+
 func (*Fact_GameStarted) isFact_Kind() {}
 
 func (*Fact_RoomDealt) isFact_Kind() {}
@@ -692,6 +891,32 @@ func (*Fact_MonsterFought) isFact_Kind() {}
 func (*Fact_RoomCleared) isFact_Kind() {}
 
 func (*Fact_GameOver) isFact_Kind() {}
+
+func (*Fact_CardDismissed) isFact_Kind() {}
+
+func (*Fact_WeaponSold) isFact_Kind() {}
+
+func (*Fact_WeaponStolen) isFact_Kind() {}
+
+func (*Fact_WeaponRepaired) isFact_Kind() {}
+
+func (*Fact_WeaponUpgraded) isFact_Kind() {}
+
+func (*Fact_BearerRecruited) isFact_Kind() {}
+
+func (*Fact_PotionStored) isFact_Kind() {}
+
+func (*Fact_StoredPotionDrunk) isFact_Kind() {}
+
+func (*Fact_CompanionRecruited) isFact_Kind() {}
+
+func (*Fact_CompanionEquipped) isFact_Kind() {}
+
+func (*Fact_CompanionDied) isFact_Kind() {}
+
+func (*Fact_CardRecycled) isFact_Kind() {}
+
+func (*Fact_CardReturned) isFact_Kind() {}
 
 // The game was set up.
 type GameStarted struct {
@@ -790,9 +1015,12 @@ type Secrets struct {
 	// 32 bytes from which the deck was shuffled.
 	Seed []byte `protobuf:"bytes,1,opt,name=seed,proto3" json:"seed,omitempty"`
 	// The whole deck before the first room was dealt, top first.
-	Deck          []string `protobuf:"bytes,2,rep,name=deck,proto3" json:"deck,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Deck []string `protobuf:"bytes,2,rep,name=deck,proto3" json:"deck,omitempty"`
+	// How many bytes of the seed's stream the shuffle used up: random positions
+	// go on from there. Of fixed length, so that the sealed length tells nothing.
+	StreamPosition uint32 `protobuf:"fixed32,3,opt,name=stream_position,json=streamPosition,proto3" json:"stream_position,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Secrets) Reset() {
@@ -837,6 +1065,13 @@ func (x *Secrets) GetDeck() []string {
 		return x.Deck
 	}
 	return nil
+}
+
+func (x *Secrets) GetStreamPosition() uint32 {
+	if x != nil {
+		return x.StreamPosition
+	}
+	return 0
 }
 
 // Cards came from the top of the dungeon to the right end of the room.
@@ -903,7 +1138,8 @@ func (x *RoomDealt) GetCanAvoid() bool {
 	return false
 }
 
-// The whole room went under the dungeon.
+// The room was avoided and went under the dungeon, but for the cards that a
+// CardReturned follows for.
 type RoomAvoided struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The cards in the order in which they will come up again.
@@ -1112,10 +1348,12 @@ type MonsterFought struct {
 	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
 	// How.
 	Fight FightKind `protobuf:"varint,2,opt,name=fight,proto3,enum=scoundrel.event.v1.FightKind" json:"fight,omitempty"`
-	// The health it cost, 0 or more.
-	Damage        int32 `protobuf:"varint,3,opt,name=damage,proto3" json:"damage,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// The health it cost the player, 0 or more.
+	Damage int32 `protobuf:"varint,3,opt,name=damage,proto3" json:"damage,omitempty"`
+	// The damage to the companion, 0 or more; it may exceed his health.
+	CompanionDamage int32 `protobuf:"varint,4,opt,name=companion_damage,json=companionDamage,proto3" json:"companion_damage,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *MonsterFought) Reset() {
@@ -1169,6 +1407,13 @@ func (x *MonsterFought) GetDamage() int32 {
 	return 0
 }
 
+func (x *MonsterFought) GetCompanionDamage() int32 {
+	if x != nil {
+		return x.CompanionDamage
+	}
+	return 0
+}
+
 // As many cards of the room as must be were taken.
 type RoomCleared struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1206,6 +1451,747 @@ func (*RoomCleared) Descriptor() ([]byte, []int) {
 	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{11}
 }
 
+// A card that only variants have was discarded without effect.
+type CardDismissed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The card.
+	Card          string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CardDismissed) Reset() {
+	*x = CardDismissed{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CardDismissed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CardDismissed) ProtoMessage() {}
+
+func (x *CardDismissed) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CardDismissed.ProtoReflect.Descriptor instead.
+func (*CardDismissed) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *CardDismissed) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+// The weapon was sold: it was discarded with all on and under it, then the
+// merchant.
+type WeaponSold struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The merchant.
+	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	// How much health it gave, 0 or more.
+	Healed        int32 `protobuf:"varint,2,opt,name=healed,proto3" json:"healed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WeaponSold) Reset() {
+	*x = WeaponSold{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WeaponSold) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WeaponSold) ProtoMessage() {}
+
+func (x *WeaponSold) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WeaponSold.ProtoReflect.Descriptor instead.
+func (*WeaponSold) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *WeaponSold) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+func (x *WeaponSold) GetHealed() int32 {
+	if x != nil {
+		return x.Healed
+	}
+	return 0
+}
+
+// The thief took the weapon: it was discarded with all on and under it.
+type WeaponStolen struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The weapon.
+	Card          string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WeaponStolen) Reset() {
+	*x = WeaponStolen{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WeaponStolen) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WeaponStolen) ProtoMessage() {}
+
+func (x *WeaponStolen) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WeaponStolen.ProtoReflect.Descriptor instead.
+func (*WeaponStolen) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *WeaponStolen) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+// Monsters were discarded from the weapon, the last kill first, then the
+// blacksmith.
+type WeaponRepaired struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The blacksmith.
+	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	// How many monsters, 1 or more.
+	Removed       uint32 `protobuf:"varint,2,opt,name=removed,proto3" json:"removed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WeaponRepaired) Reset() {
+	*x = WeaponRepaired{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WeaponRepaired) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WeaponRepaired) ProtoMessage() {}
+
+func (x *WeaponRepaired) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WeaponRepaired.ProtoReflect.Descriptor instead.
+func (*WeaponRepaired) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *WeaponRepaired) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+func (x *WeaponRepaired) GetRemoved() uint32 {
+	if x != nil {
+		return x.Removed
+	}
+	return 0
+}
+
+// A blacksmith was laid under the weapon.
+type WeaponUpgraded struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The blacksmith.
+	Card          string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WeaponUpgraded) Reset() {
+	*x = WeaponUpgraded{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WeaponUpgraded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WeaponUpgraded) ProtoMessage() {}
+
+func (x *WeaponUpgraded) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WeaponUpgraded.ProtoReflect.Descriptor instead.
+func (*WeaponUpgraded) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *WeaponUpgraded) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+// The bearer joined the party.
+type BearerRecruited struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The bearer.
+	Card          string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BearerRecruited) Reset() {
+	*x = BearerRecruited{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BearerRecruited) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BearerRecruited) ProtoMessage() {}
+
+func (x *BearerRecruited) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BearerRecruited.ProtoReflect.Descriptor instead.
+func (*BearerRecruited) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *BearerRecruited) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+// A potion of the room was given to the bearer.
+type PotionStored struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The potion.
+	Card          string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PotionStored) Reset() {
+	*x = PotionStored{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PotionStored) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PotionStored) ProtoMessage() {}
+
+func (x *PotionStored) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PotionStored.ProtoReflect.Descriptor instead.
+func (*PotionStored) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *PotionStored) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+// A potion of the bearer was drunk and counted. No card of the room was taken.
+type StoredPotionDrunk struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The potion.
+	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	// How much health it gave, 0 or more; less than its value at the cap.
+	Healed int32 `protobuf:"varint,2,opt,name=healed,proto3" json:"healed,omitempty"`
+	// Health just before it was drunk.
+	HealthBefore  int32 `protobuf:"varint,3,opt,name=health_before,json=healthBefore,proto3" json:"health_before,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoredPotionDrunk) Reset() {
+	*x = StoredPotionDrunk{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoredPotionDrunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoredPotionDrunk) ProtoMessage() {}
+
+func (x *StoredPotionDrunk) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoredPotionDrunk.ProtoReflect.Descriptor instead.
+func (*StoredPotionDrunk) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *StoredPotionDrunk) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+func (x *StoredPotionDrunk) GetHealed() int32 {
+	if x != nil {
+		return x.Healed
+	}
+	return 0
+}
+
+func (x *StoredPotionDrunk) GetHealthBefore() int32 {
+	if x != nil {
+		return x.HealthBefore
+	}
+	return 0
+}
+
+// The fighter joined the party as the companion.
+type CompanionRecruited struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The fighter.
+	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	// The health he starts with; 0 where the rules give him none.
+	Health        int32 `protobuf:"varint,2,opt,name=health,proto3" json:"health,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompanionRecruited) Reset() {
+	*x = CompanionRecruited{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompanionRecruited) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompanionRecruited) ProtoMessage() {}
+
+func (x *CompanionRecruited) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompanionRecruited.ProtoReflect.Descriptor instead.
+func (*CompanionRecruited) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *CompanionRecruited) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+func (x *CompanionRecruited) GetHealth() int32 {
+	if x != nil {
+		return x.Health
+	}
+	return 0
+}
+
+// A weapon was given to the companion; his old one and the monsters on it were
+// discarded.
+type CompanionEquipped struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new weapon.
+	Card          string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompanionEquipped) Reset() {
+	*x = CompanionEquipped{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompanionEquipped) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompanionEquipped) ProtoMessage() {}
+
+func (x *CompanionEquipped) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompanionEquipped.ProtoReflect.Descriptor instead.
+func (*CompanionEquipped) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *CompanionEquipped) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+// The companion died; he, his weapon and the monsters on it were discarded.
+type CompanionDied struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The companion.
+	Card          string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompanionDied) Reset() {
+	*x = CompanionDied{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompanionDied) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompanionDied) ProtoMessage() {}
+
+func (x *CompanionDied) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompanionDied.ProtoReflect.Descriptor instead.
+func (*CompanionDied) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *CompanionDied) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+// A card of the room was put back into the dungeon by choice.
+type CardRecycled struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The card.
+	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	// The sealed position (field name "position", a dot and the index of the fact
+	// in its record, from 0): DungeonPosition's index and stream_position as two
+	// bytes each, big-endian, so that its length tells nothing. Never leaves the
+	// server.
+	SealedPosition *Sealed `protobuf:"bytes,2,opt,name=sealed_position,json=sealedPosition,proto3" json:"sealed_position,omitempty"`
+	// Where it went. Never stored; told once the game is over.
+	Position      *DungeonPosition `protobuf:"bytes,3,opt,name=position,proto3" json:"position,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CardRecycled) Reset() {
+	*x = CardRecycled{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CardRecycled) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CardRecycled) ProtoMessage() {}
+
+func (x *CardRecycled) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CardRecycled.ProtoReflect.Descriptor instead.
+func (*CardRecycled) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *CardRecycled) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+func (x *CardRecycled) GetSealedPosition() *Sealed {
+	if x != nil {
+		return x.SealedPosition
+	}
+	return nil
+}
+
+func (x *CardRecycled) GetPosition() *DungeonPosition {
+	if x != nil {
+		return x.Position
+	}
+	return nil
+}
+
+// A card of an avoided room went back into the dungeon, at a random position
+// and not under it.
+type CardReturned struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The card.
+	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	// As in CardRecycled.
+	SealedPosition *Sealed `protobuf:"bytes,2,opt,name=sealed_position,json=sealedPosition,proto3" json:"sealed_position,omitempty"`
+	// As in CardRecycled.
+	Position      *DungeonPosition `protobuf:"bytes,3,opt,name=position,proto3" json:"position,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CardReturned) Reset() {
+	*x = CardReturned{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CardReturned) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CardReturned) ProtoMessage() {}
+
+func (x *CardReturned) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CardReturned.ProtoReflect.Descriptor instead.
+func (*CardReturned) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *CardReturned) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+func (x *CardReturned) GetSealedPosition() *Sealed {
+	if x != nil {
+		return x.SealedPosition
+	}
+	return nil
+}
+
+func (x *CardReturned) GetPosition() *DungeonPosition {
+	if x != nil {
+		return x.Position
+	}
+	return nil
+}
+
+// Where a card lies in the dungeon, and how chance came to it.
+type DungeonPosition struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many cards lay above it: 0 is the top.
+	Index uint32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// How many bytes of the seed's stream were used up after drawing it.
+	StreamPosition uint32 `protobuf:"varint,2,opt,name=stream_position,json=streamPosition,proto3" json:"stream_position,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *DungeonPosition) Reset() {
+	*x = DungeonPosition{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DungeonPosition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DungeonPosition) ProtoMessage() {}
+
+func (x *DungeonPosition) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DungeonPosition.ProtoReflect.Descriptor instead.
+func (*DungeonPosition) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *DungeonPosition) GetIndex() uint32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *DungeonPosition) GetStreamPosition() uint32 {
+	if x != nil {
+		return x.StreamPosition
+	}
+	return 0
+}
+
 // The game ended. Holds every input of the score, so that a score needs
 // neither the history nor a sealing key. Sums, never a list: undealt cards
 // stay unknown.
@@ -1240,7 +2226,7 @@ type GameOver struct {
 
 func (x *GameOver) Reset() {
 	*x = GameOver{}
-	mi := &file_scoundrel_event_v1_event_proto_msgTypes[12]
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1252,7 +2238,7 @@ func (x *GameOver) String() string {
 func (*GameOver) ProtoMessage() {}
 
 func (x *GameOver) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_event_v1_event_proto_msgTypes[12]
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1265,7 +2251,7 @@ func (x *GameOver) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameOver.ProtoReflect.Descriptor instead.
 func (*GameOver) Descriptor() ([]byte, []int) {
-	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{12}
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GameOver) GetOutcome() v1.Outcome {
@@ -1366,14 +2352,16 @@ type GameState struct {
 	// The first 8 bytes of SHA-256 of every request id in version order, one
 	// after another: bytes 8(v-1) to 8v belong to version v and are all zero
 	// where a request had no id.
-	RequestIds    []byte `protobuf:"bytes,6,opt,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RequestIds []byte `protobuf:"bytes,6,opt,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
+	// Secrets.stream_position.
+	StreamPosition uint32 `protobuf:"fixed32,7,opt,name=stream_position,json=streamPosition,proto3" json:"stream_position,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *GameState) Reset() {
 	*x = GameState{}
-	mi := &file_scoundrel_event_v1_event_proto_msgTypes[13]
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1385,7 +2373,7 @@ func (x *GameState) String() string {
 func (*GameState) ProtoMessage() {}
 
 func (x *GameState) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_event_v1_event_proto_msgTypes[13]
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1398,7 +2386,7 @@ func (x *GameState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameState.ProtoReflect.Descriptor instead.
 func (*GameState) Descriptor() ([]byte, []int) {
-	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{13}
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GameState) GetEngineState() []byte {
@@ -1443,6 +2431,13 @@ func (x *GameState) GetRequestIds() []byte {
 	return nil
 }
 
+func (x *GameState) GetStreamPosition() uint32 {
+	if x != nil {
+		return x.StreamPosition
+	}
+	return 0
+}
+
 var File_scoundrel_event_v1_event_proto protoreflect.FileDescriptor
 
 const file_scoundrel_event_v1_event_proto_rawDesc = "" +
@@ -1473,7 +2468,7 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\x0estate_encoding\x18\f \x01(\rR\rstateEncoding\x120\n" +
 	"\x05state\x18\r \x01(\v2\x1a.scoundrel.event.v1.SealedR\x05state\x12+\n" +
 	"\x11previous_revision\x18\x0e \x01(\x04R\x10previousRevision\x127\n" +
-	"\brevealed\x18\x0f \x01(\v2\x1b.scoundrel.event.v1.SecretsR\brevealed\"\x87\x05\n" +
+	"\brevealed\x18\x0f \x01(\v2\x1b.scoundrel.event.v1.SecretsR\brevealed\"\x82\r\n" +
 	"\x04Fact\x12D\n" +
 	"\fgame_started\x18\x01 \x01(\v2\x1f.scoundrel.event.v1.GameStartedH\x00R\vgameStarted\x12>\n" +
 	"\n" +
@@ -1484,7 +2479,22 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\rpotion_wasted\x18\x06 \x01(\v2 .scoundrel.event.v1.PotionWastedH\x00R\fpotionWasted\x12J\n" +
 	"\x0emonster_fought\x18\a \x01(\v2!.scoundrel.event.v1.MonsterFoughtH\x00R\rmonsterFought\x12D\n" +
 	"\froom_cleared\x18\b \x01(\v2\x1f.scoundrel.event.v1.RoomClearedH\x00R\vroomCleared\x12;\n" +
-	"\tgame_over\x18\t \x01(\v2\x1c.scoundrel.event.v1.GameOverH\x00R\bgameOverB\x06\n" +
+	"\tgame_over\x18\t \x01(\v2\x1c.scoundrel.event.v1.GameOverH\x00R\bgameOver\x12J\n" +
+	"\x0ecard_dismissed\x18\n" +
+	" \x01(\v2!.scoundrel.event.v1.CardDismissedH\x00R\rcardDismissed\x12A\n" +
+	"\vweapon_sold\x18\v \x01(\v2\x1e.scoundrel.event.v1.WeaponSoldH\x00R\n" +
+	"weaponSold\x12G\n" +
+	"\rweapon_stolen\x18\f \x01(\v2 .scoundrel.event.v1.WeaponStolenH\x00R\fweaponStolen\x12M\n" +
+	"\x0fweapon_repaired\x18\r \x01(\v2\".scoundrel.event.v1.WeaponRepairedH\x00R\x0eweaponRepaired\x12M\n" +
+	"\x0fweapon_upgraded\x18\x0e \x01(\v2\".scoundrel.event.v1.WeaponUpgradedH\x00R\x0eweaponUpgraded\x12P\n" +
+	"\x10bearer_recruited\x18\x0f \x01(\v2#.scoundrel.event.v1.BearerRecruitedH\x00R\x0fbearerRecruited\x12G\n" +
+	"\rpotion_stored\x18\x10 \x01(\v2 .scoundrel.event.v1.PotionStoredH\x00R\fpotionStored\x12W\n" +
+	"\x13stored_potion_drunk\x18\x11 \x01(\v2%.scoundrel.event.v1.StoredPotionDrunkH\x00R\x11storedPotionDrunk\x12Y\n" +
+	"\x13companion_recruited\x18\x12 \x01(\v2&.scoundrel.event.v1.CompanionRecruitedH\x00R\x12companionRecruited\x12V\n" +
+	"\x12companion_equipped\x18\x13 \x01(\v2%.scoundrel.event.v1.CompanionEquippedH\x00R\x11companionEquipped\x12J\n" +
+	"\x0ecompanion_died\x18\x14 \x01(\v2!.scoundrel.event.v1.CompanionDiedH\x00R\rcompanionDied\x12G\n" +
+	"\rcard_recycled\x18\x15 \x01(\v2 .scoundrel.event.v1.CardRecycledH\x00R\fcardRecycled\x12G\n" +
+	"\rcard_returned\x18\x16 \x01(\v2 .scoundrel.event.v1.CardReturnedH\x00R\fcardReturnedB\x06\n" +
 	"\x04kind\"\x87\x02\n" +
 	"\vGameStarted\x120\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x1c.scoundrel.event.v1.GameModeR\x04mode\x125\n" +
@@ -1494,10 +2504,11 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\n" +
 	"commitment\x18\x05 \x01(\tR\n" +
 	"commitment\x124\n" +
-	"\asecrets\x18\x06 \x01(\v2\x1a.scoundrel.event.v1.SealedR\asecrets\"1\n" +
+	"\asecrets\x18\x06 \x01(\v2\x1a.scoundrel.event.v1.SealedR\asecrets\"Z\n" +
 	"\aSecrets\x12\x12\n" +
 	"\x04seed\x18\x01 \x01(\fR\x04seed\x12\x12\n" +
-	"\x04deck\x18\x02 \x03(\tR\x04deck\"W\n" +
+	"\x04deck\x18\x02 \x03(\tR\x04deck\x12'\n" +
+	"\x0fstream_position\x18\x03 \x01(\aR\x0estreamPosition\"W\n" +
 	"\tRoomDealt\x12\x14\n" +
 	"\x05cards\x18\x01 \x03(\tR\x05cards\x12\x17\n" +
 	"\ato_take\x18\x02 \x01(\rR\x06toTake\x12\x1b\n" +
@@ -1511,12 +2522,52 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\x06healed\x18\x02 \x01(\x05R\x06healed\x12#\n" +
 	"\rhealth_before\x18\x03 \x01(\x05R\fhealthBefore\"\"\n" +
 	"\fPotionWasted\x12\x12\n" +
-	"\x04card\x18\x01 \x01(\tR\x04card\"p\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\"\x9b\x01\n" +
 	"\rMonsterFought\x12\x12\n" +
 	"\x04card\x18\x01 \x01(\tR\x04card\x123\n" +
 	"\x05fight\x18\x02 \x01(\x0e2\x1d.scoundrel.event.v1.FightKindR\x05fight\x12\x16\n" +
-	"\x06damage\x18\x03 \x01(\x05R\x06damage\"\r\n" +
-	"\vRoomCleared\"\x8e\x04\n" +
+	"\x06damage\x18\x03 \x01(\x05R\x06damage\x12)\n" +
+	"\x10companion_damage\x18\x04 \x01(\x05R\x0fcompanionDamage\"\r\n" +
+	"\vRoomCleared\"#\n" +
+	"\rCardDismissed\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\"8\n" +
+	"\n" +
+	"WeaponSold\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\x12\x16\n" +
+	"\x06healed\x18\x02 \x01(\x05R\x06healed\"\"\n" +
+	"\fWeaponStolen\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\">\n" +
+	"\x0eWeaponRepaired\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\x12\x18\n" +
+	"\aremoved\x18\x02 \x01(\rR\aremoved\"$\n" +
+	"\x0eWeaponUpgraded\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\"%\n" +
+	"\x0fBearerRecruited\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\"\"\n" +
+	"\fPotionStored\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\"d\n" +
+	"\x11StoredPotionDrunk\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\x12\x16\n" +
+	"\x06healed\x18\x02 \x01(\x05R\x06healed\x12#\n" +
+	"\rhealth_before\x18\x03 \x01(\x05R\fhealthBefore\"@\n" +
+	"\x12CompanionRecruited\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\x12\x16\n" +
+	"\x06health\x18\x02 \x01(\x05R\x06health\"'\n" +
+	"\x11CompanionEquipped\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\"#\n" +
+	"\rCompanionDied\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\"\xa8\x01\n" +
+	"\fCardRecycled\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\x12C\n" +
+	"\x0fsealed_position\x18\x02 \x01(\v2\x1a.scoundrel.event.v1.SealedR\x0esealedPosition\x12?\n" +
+	"\bposition\x18\x03 \x01(\v2#.scoundrel.event.v1.DungeonPositionR\bposition\"\xa8\x01\n" +
+	"\fCardReturned\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\x12C\n" +
+	"\x0fsealed_position\x18\x02 \x01(\v2\x1a.scoundrel.event.v1.SealedR\x0esealedPosition\x12?\n" +
+	"\bposition\x18\x03 \x01(\v2#.scoundrel.event.v1.DungeonPositionR\bposition\"P\n" +
+	"\x0fDungeonPosition\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\rR\x05index\x12'\n" +
+	"\x0fstream_position\x18\x02 \x01(\rR\x0estreamPosition\"\x8e\x04\n" +
 	"\bGameOver\x125\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x1b.scoundrel.rules.v1.OutcomeR\aoutcome\x125\n" +
 	"\aruleset\x18\x02 \x01(\v2\x1b.scoundrel.rules.v1.RulesetR\aruleset\x12\x16\n" +
@@ -1530,7 +2581,7 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\n" +
 	"started_at\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x120\n" +
-	"\x04mode\x18\v \x01(\x0e2\x1c.scoundrel.event.v1.GameModeR\x04mode\"\xf0\x01\n" +
+	"\x04mode\x18\v \x01(\x0e2\x1c.scoundrel.event.v1.GameModeR\x04mode\"\x99\x02\n" +
 	"\tGameState\x12!\n" +
 	"\fengine_state\x18\x01 \x01(\fR\vengineState\x120\n" +
 	"\x04mode\x18\x02 \x01(\x0e2\x1c.scoundrel.event.v1.GameModeR\x04mode\x129\n" +
@@ -1541,7 +2592,8 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"commitment\x12\x12\n" +
 	"\x04deck\x18\x05 \x01(\fR\x04deck\x12\x1f\n" +
 	"\vrequest_ids\x18\x06 \x01(\fR\n" +
-	"requestIds*Q\n" +
+	"requestIds\x12'\n" +
+	"\x0fstream_position\x18\a \x01(\aR\x0estreamPosition*Q\n" +
 	"\bGameMode\x12\x19\n" +
 	"\x15GAME_MODE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10GAME_MODE_RANDOM\x10\x01\x12\x14\n" +
@@ -1549,11 +2601,12 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\tActorKind\x12\x1a\n" +
 	"\x16ACTOR_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10ACTOR_KIND_HUMAN\x10\x01\x12\x12\n" +
-	"\x0eACTOR_KIND_BOT\x10\x02*_\n" +
+	"\x0eACTOR_KIND_BOT\x10\x02*~\n" +
 	"\tFightKind\x12\x1a\n" +
 	"\x16FIGHT_KIND_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16FIGHT_KIND_BARE_HANDED\x10\x01\x12\x1a\n" +
-	"\x16FIGHT_KIND_WITH_WEAPON\x10\x02*m\n" +
+	"\x16FIGHT_KIND_WITH_WEAPON\x10\x02\x12\x1d\n" +
+	"\x19FIGHT_KIND_WITH_COMPANION\x10\x03*m\n" +
 	"\vLastCardUse\x12\x1d\n" +
 	"\x19LAST_CARD_USE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aLAST_CARD_USE_POTION_DRUNK\x10\x01\x12\x1f\n" +
@@ -1574,7 +2627,7 @@ func file_scoundrel_event_v1_event_proto_rawDescGZIP() []byte {
 }
 
 var file_scoundrel_event_v1_event_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_scoundrel_event_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_scoundrel_event_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_scoundrel_event_v1_event_proto_goTypes = []any{
 	(GameMode)(0),                 // 0: scoundrel.event.v1.GameMode
 	(ActorKind)(0),                // 1: scoundrel.event.v1.ActorKind
@@ -1592,17 +2645,31 @@ var file_scoundrel_event_v1_event_proto_goTypes = []any{
 	(*PotionWasted)(nil),          // 13: scoundrel.event.v1.PotionWasted
 	(*MonsterFought)(nil),         // 14: scoundrel.event.v1.MonsterFought
 	(*RoomCleared)(nil),           // 15: scoundrel.event.v1.RoomCleared
-	(*GameOver)(nil),              // 16: scoundrel.event.v1.GameOver
-	(*GameState)(nil),             // 17: scoundrel.event.v1.GameState
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
-	(*v1.Move)(nil),               // 19: scoundrel.rules.v1.Move
-	(*v1.Ruleset)(nil),            // 20: scoundrel.rules.v1.Ruleset
-	(v1.Outcome)(0),               // 21: scoundrel.rules.v1.Outcome
+	(*CardDismissed)(nil),         // 16: scoundrel.event.v1.CardDismissed
+	(*WeaponSold)(nil),            // 17: scoundrel.event.v1.WeaponSold
+	(*WeaponStolen)(nil),          // 18: scoundrel.event.v1.WeaponStolen
+	(*WeaponRepaired)(nil),        // 19: scoundrel.event.v1.WeaponRepaired
+	(*WeaponUpgraded)(nil),        // 20: scoundrel.event.v1.WeaponUpgraded
+	(*BearerRecruited)(nil),       // 21: scoundrel.event.v1.BearerRecruited
+	(*PotionStored)(nil),          // 22: scoundrel.event.v1.PotionStored
+	(*StoredPotionDrunk)(nil),     // 23: scoundrel.event.v1.StoredPotionDrunk
+	(*CompanionRecruited)(nil),    // 24: scoundrel.event.v1.CompanionRecruited
+	(*CompanionEquipped)(nil),     // 25: scoundrel.event.v1.CompanionEquipped
+	(*CompanionDied)(nil),         // 26: scoundrel.event.v1.CompanionDied
+	(*CardRecycled)(nil),          // 27: scoundrel.event.v1.CardRecycled
+	(*CardReturned)(nil),          // 28: scoundrel.event.v1.CardReturned
+	(*DungeonPosition)(nil),       // 29: scoundrel.event.v1.DungeonPosition
+	(*GameOver)(nil),              // 30: scoundrel.event.v1.GameOver
+	(*GameState)(nil),             // 31: scoundrel.event.v1.GameState
+	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(*v1.Move)(nil),               // 33: scoundrel.rules.v1.Move
+	(*v1.Ruleset)(nil),            // 34: scoundrel.rules.v1.Ruleset
+	(v1.Outcome)(0),               // 35: scoundrel.rules.v1.Outcome
 }
 var file_scoundrel_event_v1_event_proto_depIdxs = []int32{
 	1,  // 0: scoundrel.event.v1.Record.actor_kind:type_name -> scoundrel.event.v1.ActorKind
-	18, // 1: scoundrel.event.v1.Record.recorded_at:type_name -> google.protobuf.Timestamp
-	19, // 2: scoundrel.event.v1.Record.move:type_name -> scoundrel.rules.v1.Move
+	32, // 1: scoundrel.event.v1.Record.recorded_at:type_name -> google.protobuf.Timestamp
+	33, // 2: scoundrel.event.v1.Record.move:type_name -> scoundrel.rules.v1.Move
 	6,  // 3: scoundrel.event.v1.Record.facts:type_name -> scoundrel.event.v1.Fact
 	4,  // 4: scoundrel.event.v1.Record.state:type_name -> scoundrel.event.v1.Sealed
 	8,  // 5: scoundrel.event.v1.Record.revealed:type_name -> scoundrel.event.v1.Secrets
@@ -1614,23 +2681,40 @@ var file_scoundrel_event_v1_event_proto_depIdxs = []int32{
 	13, // 11: scoundrel.event.v1.Fact.potion_wasted:type_name -> scoundrel.event.v1.PotionWasted
 	14, // 12: scoundrel.event.v1.Fact.monster_fought:type_name -> scoundrel.event.v1.MonsterFought
 	15, // 13: scoundrel.event.v1.Fact.room_cleared:type_name -> scoundrel.event.v1.RoomCleared
-	16, // 14: scoundrel.event.v1.Fact.game_over:type_name -> scoundrel.event.v1.GameOver
-	0,  // 15: scoundrel.event.v1.GameStarted.mode:type_name -> scoundrel.event.v1.GameMode
-	20, // 16: scoundrel.event.v1.GameStarted.ruleset:type_name -> scoundrel.rules.v1.Ruleset
-	4,  // 17: scoundrel.event.v1.GameStarted.secrets:type_name -> scoundrel.event.v1.Sealed
-	2,  // 18: scoundrel.event.v1.MonsterFought.fight:type_name -> scoundrel.event.v1.FightKind
-	21, // 19: scoundrel.event.v1.GameOver.outcome:type_name -> scoundrel.rules.v1.Outcome
-	20, // 20: scoundrel.event.v1.GameOver.ruleset:type_name -> scoundrel.rules.v1.Ruleset
-	3,  // 21: scoundrel.event.v1.GameOver.last_card_use:type_name -> scoundrel.event.v1.LastCardUse
-	18, // 22: scoundrel.event.v1.GameOver.started_at:type_name -> google.protobuf.Timestamp
-	0,  // 23: scoundrel.event.v1.GameOver.mode:type_name -> scoundrel.event.v1.GameMode
-	0,  // 24: scoundrel.event.v1.GameState.mode:type_name -> scoundrel.event.v1.GameMode
-	18, // 25: scoundrel.event.v1.GameState.started_at:type_name -> google.protobuf.Timestamp
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	30, // 14: scoundrel.event.v1.Fact.game_over:type_name -> scoundrel.event.v1.GameOver
+	16, // 15: scoundrel.event.v1.Fact.card_dismissed:type_name -> scoundrel.event.v1.CardDismissed
+	17, // 16: scoundrel.event.v1.Fact.weapon_sold:type_name -> scoundrel.event.v1.WeaponSold
+	18, // 17: scoundrel.event.v1.Fact.weapon_stolen:type_name -> scoundrel.event.v1.WeaponStolen
+	19, // 18: scoundrel.event.v1.Fact.weapon_repaired:type_name -> scoundrel.event.v1.WeaponRepaired
+	20, // 19: scoundrel.event.v1.Fact.weapon_upgraded:type_name -> scoundrel.event.v1.WeaponUpgraded
+	21, // 20: scoundrel.event.v1.Fact.bearer_recruited:type_name -> scoundrel.event.v1.BearerRecruited
+	22, // 21: scoundrel.event.v1.Fact.potion_stored:type_name -> scoundrel.event.v1.PotionStored
+	23, // 22: scoundrel.event.v1.Fact.stored_potion_drunk:type_name -> scoundrel.event.v1.StoredPotionDrunk
+	24, // 23: scoundrel.event.v1.Fact.companion_recruited:type_name -> scoundrel.event.v1.CompanionRecruited
+	25, // 24: scoundrel.event.v1.Fact.companion_equipped:type_name -> scoundrel.event.v1.CompanionEquipped
+	26, // 25: scoundrel.event.v1.Fact.companion_died:type_name -> scoundrel.event.v1.CompanionDied
+	27, // 26: scoundrel.event.v1.Fact.card_recycled:type_name -> scoundrel.event.v1.CardRecycled
+	28, // 27: scoundrel.event.v1.Fact.card_returned:type_name -> scoundrel.event.v1.CardReturned
+	0,  // 28: scoundrel.event.v1.GameStarted.mode:type_name -> scoundrel.event.v1.GameMode
+	34, // 29: scoundrel.event.v1.GameStarted.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	4,  // 30: scoundrel.event.v1.GameStarted.secrets:type_name -> scoundrel.event.v1.Sealed
+	2,  // 31: scoundrel.event.v1.MonsterFought.fight:type_name -> scoundrel.event.v1.FightKind
+	4,  // 32: scoundrel.event.v1.CardRecycled.sealed_position:type_name -> scoundrel.event.v1.Sealed
+	29, // 33: scoundrel.event.v1.CardRecycled.position:type_name -> scoundrel.event.v1.DungeonPosition
+	4,  // 34: scoundrel.event.v1.CardReturned.sealed_position:type_name -> scoundrel.event.v1.Sealed
+	29, // 35: scoundrel.event.v1.CardReturned.position:type_name -> scoundrel.event.v1.DungeonPosition
+	35, // 36: scoundrel.event.v1.GameOver.outcome:type_name -> scoundrel.rules.v1.Outcome
+	34, // 37: scoundrel.event.v1.GameOver.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	3,  // 38: scoundrel.event.v1.GameOver.last_card_use:type_name -> scoundrel.event.v1.LastCardUse
+	32, // 39: scoundrel.event.v1.GameOver.started_at:type_name -> google.protobuf.Timestamp
+	0,  // 40: scoundrel.event.v1.GameOver.mode:type_name -> scoundrel.event.v1.GameMode
+	0,  // 41: scoundrel.event.v1.GameState.mode:type_name -> scoundrel.event.v1.GameMode
+	32, // 42: scoundrel.event.v1.GameState.started_at:type_name -> google.protobuf.Timestamp
+	43, // [43:43] is the sub-list for method output_type
+	43, // [43:43] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_scoundrel_event_v1_event_proto_init() }
@@ -1648,6 +2732,19 @@ func file_scoundrel_event_v1_event_proto_init() {
 		(*Fact_MonsterFought)(nil),
 		(*Fact_RoomCleared)(nil),
 		(*Fact_GameOver)(nil),
+		(*Fact_CardDismissed)(nil),
+		(*Fact_WeaponSold)(nil),
+		(*Fact_WeaponStolen)(nil),
+		(*Fact_WeaponRepaired)(nil),
+		(*Fact_WeaponUpgraded)(nil),
+		(*Fact_BearerRecruited)(nil),
+		(*Fact_PotionStored)(nil),
+		(*Fact_StoredPotionDrunk)(nil),
+		(*Fact_CompanionRecruited)(nil),
+		(*Fact_CompanionEquipped)(nil),
+		(*Fact_CompanionDied)(nil),
+		(*Fact_CardRecycled)(nil),
+		(*Fact_CardReturned)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1655,7 +2752,7 @@ func file_scoundrel_event_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scoundrel_event_v1_event_proto_rawDesc), len(file_scoundrel_event_v1_event_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   14,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

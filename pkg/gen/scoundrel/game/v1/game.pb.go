@@ -105,7 +105,8 @@ type Game struct {
 	PlayerId string `protobuf:"bytes,2,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
 	// The rules it is played by.
 	Ruleset *v1.Ruleset `protobuf:"bytes,3,opt,name=ruleset,proto3" json:"ruleset,omitempty"`
-	// The canonical name of these rules, such as "classic" or "strict+depth2".
+	// The canonical name of these rules, such as "classic" or
+	// "strict+merchants+depth2".
 	RulesetId string `protobuf:"bytes,4,opt,name=ruleset_id,json=rulesetId,proto3" json:"ruleset_id,omitempty"`
 	// Where the deck comes from.
 	Mode v11.GameMode `protobuf:"varint,5,opt,name=mode,proto3,enum=scoundrel.event.v1.GameMode" json:"mode,omitempty"`
@@ -149,7 +150,11 @@ type Game struct {
 	// Accepted moves of the player, avoids included.
 	Moves uint32 `protobuf:"varint,23,opt,name=moves,proto3" json:"moves,omitempty"`
 	// Who plays.
-	ActorKind     v11.ActorKind `protobuf:"varint,24,opt,name=actor_kind,json=actorKind,proto3,enum=scoundrel.event.v1.ActorKind" json:"actor_kind,omitempty"`
+	ActorKind v11.ActorKind `protobuf:"varint,24,opt,name=actor_kind,json=actorKind,proto3,enum=scoundrel.event.v1.ActorKind" json:"actor_kind,omitempty"`
+	// The fighter in the party, unset if there is none.
+	Companion *Companion `protobuf:"bytes,25,opt,name=companion,proto3" json:"companion,omitempty"`
+	// The bearer in the party, unset if there is none.
+	Bearer        *Bearer `protobuf:"bytes,26,opt,name=bearer,proto3" json:"bearer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -352,6 +357,20 @@ func (x *Game) GetActorKind() v11.ActorKind {
 	return v11.ActorKind(0)
 }
 
+func (x *Game) GetCompanion() *Companion {
+	if x != nil {
+		return x.Companion
+	}
+	return nil
+}
+
+func (x *Game) GetBearer() *Bearer {
+	if x != nil {
+		return x.Bearer
+	}
+	return nil
+}
+
 // A card in the room.
 type RoomCard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -421,13 +440,15 @@ type Weapon struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Such as "5D".
 	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
-	// What it takes off a monster's value in a fight.
+	// What it takes off a monster's value in a fight: its value and upgrades.
 	Power uint32 `protobuf:"varint,2,opt,name=power,proto3" json:"power,omitempty"`
 	// The monsters on it, oldest first.
 	Kills []string `protobuf:"bytes,3,rep,name=kills,proto3" json:"kills,omitempty"`
 	// The highest monster value that it may still hit; unset while there is no
 	// limit.
-	Limit         *uint32 `protobuf:"varint,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	Limit *uint32 `protobuf:"varint,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// The blacksmiths under it, oldest first.
+	Upgrades      []string `protobuf:"bytes,5,rep,name=upgrades,proto3" json:"upgrades,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -490,6 +511,132 @@ func (x *Weapon) GetLimit() uint32 {
 	return 0
 }
 
+func (x *Weapon) GetUpgrades() []string {
+	if x != nil {
+		return x.Upgrades
+	}
+	return nil
+}
+
+// The fighter in the party.
+type Companion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Such as "JD".
+	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	// His health; 0 where the rules give him none.
+	Health int32 `protobuf:"varint,2,opt,name=health,proto3" json:"health,omitempty"`
+	// His weapon, unset if he has none.
+	Weapon        *Weapon `protobuf:"bytes,3,opt,name=weapon,proto3" json:"weapon,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Companion) Reset() {
+	*x = Companion{}
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Companion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Companion) ProtoMessage() {}
+
+func (x *Companion) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Companion.ProtoReflect.Descriptor instead.
+func (*Companion) Descriptor() ([]byte, []int) {
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Companion) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+func (x *Companion) GetHealth() int32 {
+	if x != nil {
+		return x.Health
+	}
+	return 0
+}
+
+func (x *Companion) GetWeapon() *Weapon {
+	if x != nil {
+		return x.Weapon
+	}
+	return nil
+}
+
+// The bearer in the party.
+type Bearer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Such as "JH".
+	Card string `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
+	// The potions that he holds, in the order of storing.
+	Potions       []string `protobuf:"bytes,2,rep,name=potions,proto3" json:"potions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Bearer) Reset() {
+	*x = Bearer{}
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Bearer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Bearer) ProtoMessage() {}
+
+func (x *Bearer) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Bearer.ProtoReflect.Descriptor instead.
+func (*Bearer) Descriptor() ([]byte, []int) {
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Bearer) GetCard() string {
+	if x != nil {
+		return x.Card
+	}
+	return ""
+}
+
+func (x *Bearer) GetPotions() []string {
+	if x != nil {
+		return x.Potions
+	}
+	return nil
+}
+
 // A move the player can make, and what is known of its effect beforehand.
 type LegalMove struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -499,19 +646,25 @@ type LegalMove struct {
 	HealthAfter int32 `protobuf:"varint,2,opt,name=health_after,json=healthAfter,proto3" json:"health_after,omitempty"`
 	// Whether it kills the player.
 	Lethal bool `protobuf:"varint,3,opt,name=lethal,proto3" json:"lethal,omitempty"`
-	// What the player loses by it beyond the card itself: a replaced weapon,
-	// then the monsters on it.
+	// What the player loses by it beyond the card itself, in the order in which
+	// it is discarded: a weapon that is replaced, sold or stolen, what lies under
+	// it and the monsters on it; monsters that a repair removes; a companion who
+	// dies.
 	Discards []string `protobuf:"bytes,4,rep,name=discards,proto3" json:"discards,omitempty"`
 	// Whether it discards a potion that does not heal, as it is not the first
 	// one drunk in this room. The first one counts even at full health.
-	WastesPotion  bool `protobuf:"varint,5,opt,name=wastes_potion,json=wastesPotion,proto3" json:"wastes_potion,omitempty"`
+	WastesPotion bool `protobuf:"varint,5,opt,name=wastes_potion,json=wastesPotion,proto3" json:"wastes_potion,omitempty"`
+	// The companion's health after it; 0 without one.
+	CompanionHealthAfter int32 `protobuf:"varint,6,opt,name=companion_health_after,json=companionHealthAfter,proto3" json:"companion_health_after,omitempty"`
+	// Whether it kills the companion.
+	CompanionDies bool `protobuf:"varint,7,opt,name=companion_dies,json=companionDies,proto3" json:"companion_dies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LegalMove) Reset() {
 	*x = LegalMove{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[3]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -523,7 +676,7 @@ func (x *LegalMove) String() string {
 func (*LegalMove) ProtoMessage() {}
 
 func (x *LegalMove) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[3]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -536,7 +689,7 @@ func (x *LegalMove) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegalMove.ProtoReflect.Descriptor instead.
 func (*LegalMove) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{3}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *LegalMove) GetMove() *v1.Move {
@@ -574,6 +727,20 @@ func (x *LegalMove) GetWastesPotion() bool {
 	return false
 }
 
+func (x *LegalMove) GetCompanionHealthAfter() int32 {
+	if x != nil {
+		return x.CompanionHealthAfter
+	}
+	return 0
+}
+
+func (x *LegalMove) GetCompanionDies() bool {
+	if x != nil {
+		return x.CompanionDies
+	}
+	return false
+}
+
 // A request to start a game.
 type StartGameRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -597,7 +764,7 @@ type StartGameRequest struct {
 
 func (x *StartGameRequest) Reset() {
 	*x = StartGameRequest{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[4]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +776,7 @@ func (x *StartGameRequest) String() string {
 func (*StartGameRequest) ProtoMessage() {}
 
 func (x *StartGameRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[4]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +789,7 @@ func (x *StartGameRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartGameRequest.ProtoReflect.Descriptor instead.
 func (*StartGameRequest) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{4}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *StartGameRequest) GetRules() isStartGameRequest_Rules {
@@ -705,7 +872,7 @@ type StartGameResponse struct {
 
 func (x *StartGameResponse) Reset() {
 	*x = StartGameResponse{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[5]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -717,7 +884,7 @@ func (x *StartGameResponse) String() string {
 func (*StartGameResponse) ProtoMessage() {}
 
 func (x *StartGameResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[5]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -730,7 +897,7 @@ func (x *StartGameResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartGameResponse.ProtoReflect.Descriptor instead.
 func (*StartGameResponse) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{5}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StartGameResponse) GetGame() *Game {
@@ -767,7 +934,7 @@ type GetGameRequest struct {
 
 func (x *GetGameRequest) Reset() {
 	*x = GetGameRequest{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[6]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -779,7 +946,7 @@ func (x *GetGameRequest) String() string {
 func (*GetGameRequest) ProtoMessage() {}
 
 func (x *GetGameRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[6]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -792,7 +959,7 @@ func (x *GetGameRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetGameRequest.ProtoReflect.Descriptor instead.
 func (*GetGameRequest) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{6}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetGameRequest) GetGameId() string {
@@ -822,7 +989,7 @@ type GetGameResponse struct {
 
 func (x *GetGameResponse) Reset() {
 	*x = GetGameResponse{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[7]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -834,7 +1001,7 @@ func (x *GetGameResponse) String() string {
 func (*GetGameResponse) ProtoMessage() {}
 
 func (x *GetGameResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[7]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -847,7 +1014,7 @@ func (x *GetGameResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetGameResponse.ProtoReflect.Descriptor instead.
 func (*GetGameResponse) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{7}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetGameResponse) GetGame() *Game {
@@ -882,7 +1049,7 @@ type PlayMoveRequest struct {
 
 func (x *PlayMoveRequest) Reset() {
 	*x = PlayMoveRequest{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[8]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -894,7 +1061,7 @@ func (x *PlayMoveRequest) String() string {
 func (*PlayMoveRequest) ProtoMessage() {}
 
 func (x *PlayMoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[8]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -907,7 +1074,7 @@ func (x *PlayMoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlayMoveRequest.ProtoReflect.Descriptor instead.
 func (*PlayMoveRequest) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{8}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PlayMoveRequest) GetGameId() string {
@@ -953,7 +1120,7 @@ type PlayMoveResponse struct {
 
 func (x *PlayMoveResponse) Reset() {
 	*x = PlayMoveResponse{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[9]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +1132,7 @@ func (x *PlayMoveResponse) String() string {
 func (*PlayMoveResponse) ProtoMessage() {}
 
 func (x *PlayMoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[9]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +1145,7 @@ func (x *PlayMoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlayMoveResponse.ProtoReflect.Descriptor instead.
 func (*PlayMoveResponse) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{9}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PlayMoveResponse) GetGame() *Game {
@@ -1017,7 +1184,7 @@ type ResignGameRequest struct {
 
 func (x *ResignGameRequest) Reset() {
 	*x = ResignGameRequest{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[10]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1029,7 +1196,7 @@ func (x *ResignGameRequest) String() string {
 func (*ResignGameRequest) ProtoMessage() {}
 
 func (x *ResignGameRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[10]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1042,7 +1209,7 @@ func (x *ResignGameRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResignGameRequest.ProtoReflect.Descriptor instead.
 func (*ResignGameRequest) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{10}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ResignGameRequest) GetGameId() string {
@@ -1081,7 +1248,7 @@ type ResignGameResponse struct {
 
 func (x *ResignGameResponse) Reset() {
 	*x = ResignGameResponse{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[11]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1093,7 +1260,7 @@ func (x *ResignGameResponse) String() string {
 func (*ResignGameResponse) ProtoMessage() {}
 
 func (x *ResignGameResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[11]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1106,7 +1273,7 @@ func (x *ResignGameResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResignGameResponse.ProtoReflect.Descriptor instead.
 func (*ResignGameResponse) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{11}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ResignGameResponse) GetGame() *Game {
@@ -1145,7 +1312,7 @@ type GetGameHistoryRequest struct {
 
 func (x *GetGameHistoryRequest) Reset() {
 	*x = GetGameHistoryRequest{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[12]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1157,7 +1324,7 @@ func (x *GetGameHistoryRequest) String() string {
 func (*GetGameHistoryRequest) ProtoMessage() {}
 
 func (x *GetGameHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[12]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1170,7 +1337,7 @@ func (x *GetGameHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetGameHistoryRequest.ProtoReflect.Descriptor instead.
 func (*GetGameHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{12}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetGameHistoryRequest) GetGameId() string {
@@ -1204,14 +1371,20 @@ type GetGameHistoryResponse struct {
 	// The seed in lower-case hex, once the game is over.
 	Seed string `protobuf:"bytes,3,opt,name=seed,proto3" json:"seed,omitempty"`
 	// The whole deck as it was shuffled, top first, once the game is over.
-	Deck          []string `protobuf:"bytes,4,rep,name=deck,proto3" json:"deck,omitempty"`
+	Deck []string `protobuf:"bytes,4,rep,name=deck,proto3" json:"deck,omitempty"`
+	// The game.
+	GameId string `protobuf:"bytes,5,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
+	// The player who owns it.
+	PlayerId string `protobuf:"bytes,6,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	// The score, once won or lost.
+	Score         *int32 `protobuf:"varint,7,opt,name=score,proto3,oneof" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetGameHistoryResponse) Reset() {
 	*x = GetGameHistoryResponse{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[13]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1223,7 +1396,7 @@ func (x *GetGameHistoryResponse) String() string {
 func (*GetGameHistoryResponse) ProtoMessage() {}
 
 func (x *GetGameHistoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[13]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1236,7 +1409,7 @@ func (x *GetGameHistoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetGameHistoryResponse.ProtoReflect.Descriptor instead.
 func (*GetGameHistoryResponse) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{13}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetGameHistoryResponse) GetEntries() []*HistoryEntry {
@@ -1267,6 +1440,27 @@ func (x *GetGameHistoryResponse) GetDeck() []string {
 	return nil
 }
 
+func (x *GetGameHistoryResponse) GetGameId() string {
+	if x != nil {
+		return x.GameId
+	}
+	return ""
+}
+
+func (x *GetGameHistoryResponse) GetPlayerId() string {
+	if x != nil {
+		return x.PlayerId
+	}
+	return ""
+}
+
+func (x *GetGameHistoryResponse) GetScore() int32 {
+	if x != nil && x.Score != nil {
+		return *x.Score
+	}
+	return 0
+}
+
 // One accepted command.
 type HistoryEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1286,7 +1480,7 @@ type HistoryEntry struct {
 
 func (x *HistoryEntry) Reset() {
 	*x = HistoryEntry{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[14]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1298,7 +1492,7 @@ func (x *HistoryEntry) String() string {
 func (*HistoryEntry) ProtoMessage() {}
 
 func (x *HistoryEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[14]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1311,7 +1505,7 @@ func (x *HistoryEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryEntry.ProtoReflect.Descriptor instead.
 func (*HistoryEntry) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{14}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *HistoryEntry) GetVersion() uint64 {
@@ -1358,7 +1552,7 @@ type ListRulesetsRequest struct {
 
 func (x *ListRulesetsRequest) Reset() {
 	*x = ListRulesetsRequest{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[15]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1370,7 +1564,7 @@ func (x *ListRulesetsRequest) String() string {
 func (*ListRulesetsRequest) ProtoMessage() {}
 
 func (x *ListRulesetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[15]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1383,7 +1577,7 @@ func (x *ListRulesetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesetsRequest.ProtoReflect.Descriptor instead.
 func (*ListRulesetsRequest) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{15}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{17}
 }
 
 // The presets and what the options mean.
@@ -1391,17 +1585,19 @@ type ListRulesetsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Named rulesets, the default first.
 	Presets []*Preset `protobuf:"bytes,1,rep,name=presets,proto3" json:"presets,omitempty"`
-	// Every value of every option, and the range of depths.
+	// Every value of every option, and the ranges of depth and companion_health.
 	Options []*RulesetOption `protobuf:"bytes,2,rep,name=options,proto3" json:"options,omitempty"`
 	// The ids of the rulesets that have a leaderboard, sorted.
 	RankedRulesetIds []string `protobuf:"bytes,3,rep,name=ranked_ruleset_ids,json=rankedRulesetIds,proto3" json:"ranked_ruleset_ids,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Every variant.
+	Variants      []*RulesetVariant `protobuf:"bytes,4,rep,name=variants,proto3" json:"variants,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListRulesetsResponse) Reset() {
 	*x = ListRulesetsResponse{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[16]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1413,7 +1609,7 @@ func (x *ListRulesetsResponse) String() string {
 func (*ListRulesetsResponse) ProtoMessage() {}
 
 func (x *ListRulesetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[16]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1426,7 +1622,7 @@ func (x *ListRulesetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesetsResponse.ProtoReflect.Descriptor instead.
 func (*ListRulesetsResponse) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{16}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListRulesetsResponse) GetPresets() []*Preset {
@@ -1446,6 +1642,13 @@ func (x *ListRulesetsResponse) GetOptions() []*RulesetOption {
 func (x *ListRulesetsResponse) GetRankedRulesetIds() []string {
 	if x != nil {
 		return x.RankedRulesetIds
+	}
+	return nil
+}
+
+func (x *ListRulesetsResponse) GetVariants() []*RulesetVariant {
+	if x != nil {
+		return x.Variants
 	}
 	return nil
 }
@@ -1473,7 +1676,7 @@ type Preset struct {
 
 func (x *Preset) Reset() {
 	*x = Preset{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[17]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1485,7 +1688,7 @@ func (x *Preset) String() string {
 func (*Preset) ProtoMessage() {}
 
 func (x *Preset) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[17]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1498,7 +1701,7 @@ func (x *Preset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preset.ProtoReflect.Descriptor instead.
 func (*Preset) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{17}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Preset) GetName() string {
@@ -1550,6 +1753,97 @@ func (x *Preset) GetMaxScore() int32 {
 	return 0
 }
 
+// A variant, an addition to the base game.
+type RulesetVariant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What Ruleset.variants takes.
+	Variant v1.Variant `protobuf:"varint,1,opt,name=variant,proto3,enum=scoundrel.rules.v1.Variant" json:"variant,omitempty"`
+	// How it is written in a ruleset id, such as "evil_merchant".
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// For people.
+	Title string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
+	// What it adds.
+	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	// The variants that it must be played with.
+	Needs []v1.Variant `protobuf:"varint,5,rep,packed,name=needs,proto3,enum=scoundrel.rules.v1.Variant" json:"needs,omitempty"`
+	// The variants that it cannot be played with.
+	Excludes      []v1.Variant `protobuf:"varint,6,rep,packed,name=excludes,proto3,enum=scoundrel.rules.v1.Variant" json:"excludes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RulesetVariant) Reset() {
+	*x = RulesetVariant{}
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RulesetVariant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RulesetVariant) ProtoMessage() {}
+
+func (x *RulesetVariant) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RulesetVariant.ProtoReflect.Descriptor instead.
+func (*RulesetVariant) Descriptor() ([]byte, []int) {
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *RulesetVariant) GetVariant() v1.Variant {
+	if x != nil {
+		return x.Variant
+	}
+	return v1.Variant(0)
+}
+
+func (x *RulesetVariant) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RulesetVariant) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *RulesetVariant) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *RulesetVariant) GetNeeds() []v1.Variant {
+	if x != nil {
+		return x.Needs
+	}
+	return nil
+}
+
+func (x *RulesetVariant) GetExcludes() []v1.Variant {
+	if x != nil {
+		return x.Excludes
+	}
+	return nil
+}
+
 // One value of one option.
 type RulesetOption struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1566,7 +1860,7 @@ type RulesetOption struct {
 
 func (x *RulesetOption) Reset() {
 	*x = RulesetOption{}
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[18]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1578,7 +1872,7 @@ func (x *RulesetOption) String() string {
 func (*RulesetOption) ProtoMessage() {}
 
 func (x *RulesetOption) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_game_v1_game_proto_msgTypes[18]
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1591,7 +1885,7 @@ func (x *RulesetOption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RulesetOption.ProtoReflect.Descriptor instead.
 func (*RulesetOption) Descriptor() ([]byte, []int) {
-	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{18}
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RulesetOption) GetOption() string {
@@ -1619,7 +1913,7 @@ var File_scoundrel_game_v1_game_proto protoreflect.FileDescriptor
 
 const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x1cscoundrel/game/v1/game.proto\x12\x11scoundrel.game.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1escoundrel/event/v1/event.proto\x1a\x1escoundrel/rules/v1/rules.proto\"\xa0\a\n" +
+	"\x1cscoundrel/game/v1/game.proto\x12\x11scoundrel.game.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1escoundrel/event/v1/event.proto\x1a\x1escoundrel/rules/v1/rules.proto\"\x8f\b\n" +
 	"\x04Game\x12\x17\n" +
 	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12\x1b\n" +
 	"\tplayer_id\x18\x02 \x01(\tR\bplayerId\x125\n" +
@@ -1652,24 +1946,36 @@ const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\x04deck\x18\x16 \x03(\tR\x04deck\x12\x14\n" +
 	"\x05moves\x18\x17 \x01(\rR\x05moves\x12<\n" +
 	"\n" +
-	"actor_kind\x18\x18 \x01(\x0e2\x1d.scoundrel.event.v1.ActorKindR\tactorKindB\b\n" +
+	"actor_kind\x18\x18 \x01(\x0e2\x1d.scoundrel.event.v1.ActorKindR\tactorKind\x12:\n" +
+	"\tcompanion\x18\x19 \x01(\v2\x1c.scoundrel.game.v1.CompanionR\tcompanion\x121\n" +
+	"\x06bearer\x18\x1a \x01(\v2\x19.scoundrel.game.v1.BearerR\x06bearerB\b\n" +
 	"\x06_score\"f\n" +
 	"\bRoomCard\x12\x12\n" +
 	"\x04card\x18\x01 \x01(\tR\x04card\x120\n" +
 	"\x04role\x18\x02 \x01(\x0e2\x1c.scoundrel.rules.v1.CardRoleR\x04role\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\rR\x05value\"m\n" +
+	"\x05value\x18\x03 \x01(\rR\x05value\"\x89\x01\n" +
 	"\x06Weapon\x12\x12\n" +
 	"\x04card\x18\x01 \x01(\tR\x04card\x12\x14\n" +
 	"\x05power\x18\x02 \x01(\rR\x05power\x12\x14\n" +
 	"\x05kills\x18\x03 \x03(\tR\x05kills\x12\x19\n" +
-	"\x05limit\x18\x04 \x01(\rH\x00R\x05limit\x88\x01\x01B\b\n" +
-	"\x06_limit\"\xb5\x01\n" +
+	"\x05limit\x18\x04 \x01(\rH\x00R\x05limit\x88\x01\x01\x12\x1a\n" +
+	"\bupgrades\x18\x05 \x03(\tR\bupgradesB\b\n" +
+	"\x06_limit\"j\n" +
+	"\tCompanion\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\x12\x16\n" +
+	"\x06health\x18\x02 \x01(\x05R\x06health\x121\n" +
+	"\x06weapon\x18\x03 \x01(\v2\x19.scoundrel.game.v1.WeaponR\x06weapon\"6\n" +
+	"\x06Bearer\x12\x12\n" +
+	"\x04card\x18\x01 \x01(\tR\x04card\x12\x18\n" +
+	"\apotions\x18\x02 \x03(\tR\apotions\"\x92\x02\n" +
 	"\tLegalMove\x12,\n" +
 	"\x04move\x18\x01 \x01(\v2\x18.scoundrel.rules.v1.MoveR\x04move\x12!\n" +
 	"\fhealth_after\x18\x02 \x01(\x05R\vhealthAfter\x12\x16\n" +
 	"\x06lethal\x18\x03 \x01(\bR\x06lethal\x12\x1a\n" +
 	"\bdiscards\x18\x04 \x03(\tR\bdiscards\x12#\n" +
-	"\rwastes_potion\x18\x05 \x01(\bR\fwastesPotion\"\xf9\x01\n" +
+	"\rwastes_potion\x18\x05 \x01(\bR\fwastesPotion\x124\n" +
+	"\x16companion_health_after\x18\x06 \x01(\x05R\x14companionHealthAfter\x12%\n" +
+	"\x0ecompanion_dies\x18\a \x01(\bR\rcompanionDies\"\xf9\x01\n" +
 	"\x10StartGameRequest\x12!\n" +
 	"\x06preset\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@H\x00R\x06preset\x127\n" +
 	"\aruleset\x18\x02 \x01(\v2\x1b.scoundrel.rules.v1.RulesetH\x00R\aruleset\x12:\n" +
@@ -1712,12 +2018,16 @@ const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\agame_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06gameId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\tpageToken\"\xa3\x01\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\tpageToken\"\xfe\x01\n" +
 	"\x16GetGameHistoryResponse\x129\n" +
 	"\aentries\x18\x01 \x03(\v2\x1f.scoundrel.game.v1.HistoryEntryR\aentries\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x12\n" +
 	"\x04seed\x18\x03 \x01(\tR\x04seed\x12\x12\n" +
-	"\x04deck\x18\x04 \x03(\tR\x04deck\"\xea\x01\n" +
+	"\x04deck\x18\x04 \x03(\tR\x04deck\x12\x17\n" +
+	"\agame_id\x18\x05 \x01(\tR\x06gameId\x12\x1b\n" +
+	"\tplayer_id\x18\x06 \x01(\tR\bplayerId\x12\x19\n" +
+	"\x05score\x18\a \x01(\x05H\x00R\x05score\x88\x01\x01B\b\n" +
+	"\x06_score\"\xea\x01\n" +
 	"\fHistoryEntry\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12;\n" +
 	"\vrecorded_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -1725,11 +2035,12 @@ const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\x04move\x18\x03 \x01(\v2\x18.scoundrel.rules.v1.MoveR\x04move\x12.\n" +
 	"\x05facts\x18\x04 \x03(\v2\x18.scoundrel.event.v1.FactR\x05facts\x12%\n" +
 	"\x0erules_revision\x18\x05 \x01(\rR\rrulesRevision\"\x15\n" +
-	"\x13ListRulesetsRequest\"\xb5\x01\n" +
+	"\x13ListRulesetsRequest\"\xf4\x01\n" +
 	"\x14ListRulesetsResponse\x123\n" +
 	"\apresets\x18\x01 \x03(\v2\x19.scoundrel.game.v1.PresetR\apresets\x12:\n" +
 	"\aoptions\x18\x02 \x03(\v2 .scoundrel.game.v1.RulesetOptionR\aoptions\x12,\n" +
-	"\x12ranked_ruleset_ids\x18\x03 \x03(\tR\x10rankedRulesetIds\"\xcf\x01\n" +
+	"\x12ranked_ruleset_ids\x18\x03 \x03(\tR\x10rankedRulesetIds\x12=\n" +
+	"\bvariants\x18\x04 \x03(\v2!.scoundrel.game.v1.RulesetVariantR\bvariants\"\xcf\x01\n" +
 	"\x06Preset\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
@@ -1737,7 +2048,14 @@ const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\aruleset\x18\x04 \x01(\v2\x1b.scoundrel.rules.v1.RulesetR\aruleset\x12\x16\n" +
 	"\x06ranked\x18\x05 \x01(\bR\x06ranked\x12\x1b\n" +
 	"\tmin_score\x18\x06 \x01(\x05R\bminScore\x12\x1b\n" +
-	"\tmax_score\x18\a \x01(\x05R\bmaxScore\"Q\n" +
+	"\tmax_score\x18\a \x01(\x05R\bmaxScore\"\xf1\x01\n" +
+	"\x0eRulesetVariant\x125\n" +
+	"\avariant\x18\x01 \x01(\x0e2\x1b.scoundrel.rules.v1.VariantR\avariant\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05title\x18\x03 \x01(\tR\x05title\x12\x12\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text\x121\n" +
+	"\x05needs\x18\x05 \x03(\x0e2\x1b.scoundrel.rules.v1.VariantR\x05needs\x127\n" +
+	"\bexcludes\x18\x06 \x03(\x0e2\x1b.scoundrel.rules.v1.VariantR\bexcludes\"Q\n" +
 	"\rRulesetOption\x12\x16\n" +
 	"\x06option\x18\x01 \x01(\tR\x06option\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x12\n" +
@@ -1772,82 +2090,93 @@ func file_scoundrel_game_v1_game_proto_rawDescGZIP() []byte {
 }
 
 var file_scoundrel_game_v1_game_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_scoundrel_game_v1_game_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_scoundrel_game_v1_game_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_scoundrel_game_v1_game_proto_goTypes = []any{
 	(GameStatus)(0),                // 0: scoundrel.game.v1.GameStatus
 	(*Game)(nil),                   // 1: scoundrel.game.v1.Game
 	(*RoomCard)(nil),               // 2: scoundrel.game.v1.RoomCard
 	(*Weapon)(nil),                 // 3: scoundrel.game.v1.Weapon
-	(*LegalMove)(nil),              // 4: scoundrel.game.v1.LegalMove
-	(*StartGameRequest)(nil),       // 5: scoundrel.game.v1.StartGameRequest
-	(*StartGameResponse)(nil),      // 6: scoundrel.game.v1.StartGameResponse
-	(*GetGameRequest)(nil),         // 7: scoundrel.game.v1.GetGameRequest
-	(*GetGameResponse)(nil),        // 8: scoundrel.game.v1.GetGameResponse
-	(*PlayMoveRequest)(nil),        // 9: scoundrel.game.v1.PlayMoveRequest
-	(*PlayMoveResponse)(nil),       // 10: scoundrel.game.v1.PlayMoveResponse
-	(*ResignGameRequest)(nil),      // 11: scoundrel.game.v1.ResignGameRequest
-	(*ResignGameResponse)(nil),     // 12: scoundrel.game.v1.ResignGameResponse
-	(*GetGameHistoryRequest)(nil),  // 13: scoundrel.game.v1.GetGameHistoryRequest
-	(*GetGameHistoryResponse)(nil), // 14: scoundrel.game.v1.GetGameHistoryResponse
-	(*HistoryEntry)(nil),           // 15: scoundrel.game.v1.HistoryEntry
-	(*ListRulesetsRequest)(nil),    // 16: scoundrel.game.v1.ListRulesetsRequest
-	(*ListRulesetsResponse)(nil),   // 17: scoundrel.game.v1.ListRulesetsResponse
-	(*Preset)(nil),                 // 18: scoundrel.game.v1.Preset
-	(*RulesetOption)(nil),          // 19: scoundrel.game.v1.RulesetOption
-	(*v1.Ruleset)(nil),             // 20: scoundrel.rules.v1.Ruleset
-	(v11.GameMode)(0),              // 21: scoundrel.event.v1.GameMode
-	(*timestamppb.Timestamp)(nil),  // 22: google.protobuf.Timestamp
-	(v11.ActorKind)(0),             // 23: scoundrel.event.v1.ActorKind
-	(v1.CardRole)(0),               // 24: scoundrel.rules.v1.CardRole
-	(*v1.Move)(nil),                // 25: scoundrel.rules.v1.Move
-	(*v11.Fact)(nil),               // 26: scoundrel.event.v1.Fact
+	(*Companion)(nil),              // 4: scoundrel.game.v1.Companion
+	(*Bearer)(nil),                 // 5: scoundrel.game.v1.Bearer
+	(*LegalMove)(nil),              // 6: scoundrel.game.v1.LegalMove
+	(*StartGameRequest)(nil),       // 7: scoundrel.game.v1.StartGameRequest
+	(*StartGameResponse)(nil),      // 8: scoundrel.game.v1.StartGameResponse
+	(*GetGameRequest)(nil),         // 9: scoundrel.game.v1.GetGameRequest
+	(*GetGameResponse)(nil),        // 10: scoundrel.game.v1.GetGameResponse
+	(*PlayMoveRequest)(nil),        // 11: scoundrel.game.v1.PlayMoveRequest
+	(*PlayMoveResponse)(nil),       // 12: scoundrel.game.v1.PlayMoveResponse
+	(*ResignGameRequest)(nil),      // 13: scoundrel.game.v1.ResignGameRequest
+	(*ResignGameResponse)(nil),     // 14: scoundrel.game.v1.ResignGameResponse
+	(*GetGameHistoryRequest)(nil),  // 15: scoundrel.game.v1.GetGameHistoryRequest
+	(*GetGameHistoryResponse)(nil), // 16: scoundrel.game.v1.GetGameHistoryResponse
+	(*HistoryEntry)(nil),           // 17: scoundrel.game.v1.HistoryEntry
+	(*ListRulesetsRequest)(nil),    // 18: scoundrel.game.v1.ListRulesetsRequest
+	(*ListRulesetsResponse)(nil),   // 19: scoundrel.game.v1.ListRulesetsResponse
+	(*Preset)(nil),                 // 20: scoundrel.game.v1.Preset
+	(*RulesetVariant)(nil),         // 21: scoundrel.game.v1.RulesetVariant
+	(*RulesetOption)(nil),          // 22: scoundrel.game.v1.RulesetOption
+	(*v1.Ruleset)(nil),             // 23: scoundrel.rules.v1.Ruleset
+	(v11.GameMode)(0),              // 24: scoundrel.event.v1.GameMode
+	(*timestamppb.Timestamp)(nil),  // 25: google.protobuf.Timestamp
+	(v11.ActorKind)(0),             // 26: scoundrel.event.v1.ActorKind
+	(v1.CardRole)(0),               // 27: scoundrel.rules.v1.CardRole
+	(*v1.Move)(nil),                // 28: scoundrel.rules.v1.Move
+	(*v11.Fact)(nil),               // 29: scoundrel.event.v1.Fact
+	(v1.Variant)(0),                // 30: scoundrel.rules.v1.Variant
 }
 var file_scoundrel_game_v1_game_proto_depIdxs = []int32{
-	20, // 0: scoundrel.game.v1.Game.ruleset:type_name -> scoundrel.rules.v1.Ruleset
-	21, // 1: scoundrel.game.v1.Game.mode:type_name -> scoundrel.event.v1.GameMode
+	23, // 0: scoundrel.game.v1.Game.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	24, // 1: scoundrel.game.v1.Game.mode:type_name -> scoundrel.event.v1.GameMode
 	0,  // 2: scoundrel.game.v1.Game.status:type_name -> scoundrel.game.v1.GameStatus
 	2,  // 3: scoundrel.game.v1.Game.room:type_name -> scoundrel.game.v1.RoomCard
 	3,  // 4: scoundrel.game.v1.Game.weapon:type_name -> scoundrel.game.v1.Weapon
-	4,  // 5: scoundrel.game.v1.Game.legal_moves:type_name -> scoundrel.game.v1.LegalMove
-	22, // 6: scoundrel.game.v1.Game.started_at:type_name -> google.protobuf.Timestamp
-	22, // 7: scoundrel.game.v1.Game.ended_at:type_name -> google.protobuf.Timestamp
-	23, // 8: scoundrel.game.v1.Game.actor_kind:type_name -> scoundrel.event.v1.ActorKind
-	24, // 9: scoundrel.game.v1.RoomCard.role:type_name -> scoundrel.rules.v1.CardRole
-	25, // 10: scoundrel.game.v1.LegalMove.move:type_name -> scoundrel.rules.v1.Move
-	20, // 11: scoundrel.game.v1.StartGameRequest.ruleset:type_name -> scoundrel.rules.v1.Ruleset
-	21, // 12: scoundrel.game.v1.StartGameRequest.mode:type_name -> scoundrel.event.v1.GameMode
-	1,  // 13: scoundrel.game.v1.StartGameResponse.game:type_name -> scoundrel.game.v1.Game
-	26, // 14: scoundrel.game.v1.StartGameResponse.facts:type_name -> scoundrel.event.v1.Fact
-	1,  // 15: scoundrel.game.v1.GetGameResponse.game:type_name -> scoundrel.game.v1.Game
-	25, // 16: scoundrel.game.v1.PlayMoveRequest.move:type_name -> scoundrel.rules.v1.Move
-	1,  // 17: scoundrel.game.v1.PlayMoveResponse.game:type_name -> scoundrel.game.v1.Game
-	26, // 18: scoundrel.game.v1.PlayMoveResponse.facts:type_name -> scoundrel.event.v1.Fact
-	1,  // 19: scoundrel.game.v1.ResignGameResponse.game:type_name -> scoundrel.game.v1.Game
-	26, // 20: scoundrel.game.v1.ResignGameResponse.facts:type_name -> scoundrel.event.v1.Fact
-	15, // 21: scoundrel.game.v1.GetGameHistoryResponse.entries:type_name -> scoundrel.game.v1.HistoryEntry
-	22, // 22: scoundrel.game.v1.HistoryEntry.recorded_at:type_name -> google.protobuf.Timestamp
-	25, // 23: scoundrel.game.v1.HistoryEntry.move:type_name -> scoundrel.rules.v1.Move
-	26, // 24: scoundrel.game.v1.HistoryEntry.facts:type_name -> scoundrel.event.v1.Fact
-	18, // 25: scoundrel.game.v1.ListRulesetsResponse.presets:type_name -> scoundrel.game.v1.Preset
-	19, // 26: scoundrel.game.v1.ListRulesetsResponse.options:type_name -> scoundrel.game.v1.RulesetOption
-	20, // 27: scoundrel.game.v1.Preset.ruleset:type_name -> scoundrel.rules.v1.Ruleset
-	5,  // 28: scoundrel.game.v1.GameService.StartGame:input_type -> scoundrel.game.v1.StartGameRequest
-	7,  // 29: scoundrel.game.v1.GameService.GetGame:input_type -> scoundrel.game.v1.GetGameRequest
-	9,  // 30: scoundrel.game.v1.GameService.PlayMove:input_type -> scoundrel.game.v1.PlayMoveRequest
-	11, // 31: scoundrel.game.v1.GameService.ResignGame:input_type -> scoundrel.game.v1.ResignGameRequest
-	13, // 32: scoundrel.game.v1.GameService.GetGameHistory:input_type -> scoundrel.game.v1.GetGameHistoryRequest
-	16, // 33: scoundrel.game.v1.GameService.ListRulesets:input_type -> scoundrel.game.v1.ListRulesetsRequest
-	6,  // 34: scoundrel.game.v1.GameService.StartGame:output_type -> scoundrel.game.v1.StartGameResponse
-	8,  // 35: scoundrel.game.v1.GameService.GetGame:output_type -> scoundrel.game.v1.GetGameResponse
-	10, // 36: scoundrel.game.v1.GameService.PlayMove:output_type -> scoundrel.game.v1.PlayMoveResponse
-	12, // 37: scoundrel.game.v1.GameService.ResignGame:output_type -> scoundrel.game.v1.ResignGameResponse
-	14, // 38: scoundrel.game.v1.GameService.GetGameHistory:output_type -> scoundrel.game.v1.GetGameHistoryResponse
-	17, // 39: scoundrel.game.v1.GameService.ListRulesets:output_type -> scoundrel.game.v1.ListRulesetsResponse
-	34, // [34:40] is the sub-list for method output_type
-	28, // [28:34] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	6,  // 5: scoundrel.game.v1.Game.legal_moves:type_name -> scoundrel.game.v1.LegalMove
+	25, // 6: scoundrel.game.v1.Game.started_at:type_name -> google.protobuf.Timestamp
+	25, // 7: scoundrel.game.v1.Game.ended_at:type_name -> google.protobuf.Timestamp
+	26, // 8: scoundrel.game.v1.Game.actor_kind:type_name -> scoundrel.event.v1.ActorKind
+	4,  // 9: scoundrel.game.v1.Game.companion:type_name -> scoundrel.game.v1.Companion
+	5,  // 10: scoundrel.game.v1.Game.bearer:type_name -> scoundrel.game.v1.Bearer
+	27, // 11: scoundrel.game.v1.RoomCard.role:type_name -> scoundrel.rules.v1.CardRole
+	3,  // 12: scoundrel.game.v1.Companion.weapon:type_name -> scoundrel.game.v1.Weapon
+	28, // 13: scoundrel.game.v1.LegalMove.move:type_name -> scoundrel.rules.v1.Move
+	23, // 14: scoundrel.game.v1.StartGameRequest.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	24, // 15: scoundrel.game.v1.StartGameRequest.mode:type_name -> scoundrel.event.v1.GameMode
+	1,  // 16: scoundrel.game.v1.StartGameResponse.game:type_name -> scoundrel.game.v1.Game
+	29, // 17: scoundrel.game.v1.StartGameResponse.facts:type_name -> scoundrel.event.v1.Fact
+	1,  // 18: scoundrel.game.v1.GetGameResponse.game:type_name -> scoundrel.game.v1.Game
+	28, // 19: scoundrel.game.v1.PlayMoveRequest.move:type_name -> scoundrel.rules.v1.Move
+	1,  // 20: scoundrel.game.v1.PlayMoveResponse.game:type_name -> scoundrel.game.v1.Game
+	29, // 21: scoundrel.game.v1.PlayMoveResponse.facts:type_name -> scoundrel.event.v1.Fact
+	1,  // 22: scoundrel.game.v1.ResignGameResponse.game:type_name -> scoundrel.game.v1.Game
+	29, // 23: scoundrel.game.v1.ResignGameResponse.facts:type_name -> scoundrel.event.v1.Fact
+	17, // 24: scoundrel.game.v1.GetGameHistoryResponse.entries:type_name -> scoundrel.game.v1.HistoryEntry
+	25, // 25: scoundrel.game.v1.HistoryEntry.recorded_at:type_name -> google.protobuf.Timestamp
+	28, // 26: scoundrel.game.v1.HistoryEntry.move:type_name -> scoundrel.rules.v1.Move
+	29, // 27: scoundrel.game.v1.HistoryEntry.facts:type_name -> scoundrel.event.v1.Fact
+	20, // 28: scoundrel.game.v1.ListRulesetsResponse.presets:type_name -> scoundrel.game.v1.Preset
+	22, // 29: scoundrel.game.v1.ListRulesetsResponse.options:type_name -> scoundrel.game.v1.RulesetOption
+	21, // 30: scoundrel.game.v1.ListRulesetsResponse.variants:type_name -> scoundrel.game.v1.RulesetVariant
+	23, // 31: scoundrel.game.v1.Preset.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	30, // 32: scoundrel.game.v1.RulesetVariant.variant:type_name -> scoundrel.rules.v1.Variant
+	30, // 33: scoundrel.game.v1.RulesetVariant.needs:type_name -> scoundrel.rules.v1.Variant
+	30, // 34: scoundrel.game.v1.RulesetVariant.excludes:type_name -> scoundrel.rules.v1.Variant
+	7,  // 35: scoundrel.game.v1.GameService.StartGame:input_type -> scoundrel.game.v1.StartGameRequest
+	9,  // 36: scoundrel.game.v1.GameService.GetGame:input_type -> scoundrel.game.v1.GetGameRequest
+	11, // 37: scoundrel.game.v1.GameService.PlayMove:input_type -> scoundrel.game.v1.PlayMoveRequest
+	13, // 38: scoundrel.game.v1.GameService.ResignGame:input_type -> scoundrel.game.v1.ResignGameRequest
+	15, // 39: scoundrel.game.v1.GameService.GetGameHistory:input_type -> scoundrel.game.v1.GetGameHistoryRequest
+	18, // 40: scoundrel.game.v1.GameService.ListRulesets:input_type -> scoundrel.game.v1.ListRulesetsRequest
+	8,  // 41: scoundrel.game.v1.GameService.StartGame:output_type -> scoundrel.game.v1.StartGameResponse
+	10, // 42: scoundrel.game.v1.GameService.GetGame:output_type -> scoundrel.game.v1.GetGameResponse
+	12, // 43: scoundrel.game.v1.GameService.PlayMove:output_type -> scoundrel.game.v1.PlayMoveResponse
+	14, // 44: scoundrel.game.v1.GameService.ResignGame:output_type -> scoundrel.game.v1.ResignGameResponse
+	16, // 45: scoundrel.game.v1.GameService.GetGameHistory:output_type -> scoundrel.game.v1.GetGameHistoryResponse
+	19, // 46: scoundrel.game.v1.GameService.ListRulesets:output_type -> scoundrel.game.v1.ListRulesetsResponse
+	41, // [41:47] is the sub-list for method output_type
+	35, // [35:41] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_scoundrel_game_v1_game_proto_init() }
@@ -1857,17 +2186,18 @@ func file_scoundrel_game_v1_game_proto_init() {
 	}
 	file_scoundrel_game_v1_game_proto_msgTypes[0].OneofWrappers = []any{}
 	file_scoundrel_game_v1_game_proto_msgTypes[2].OneofWrappers = []any{}
-	file_scoundrel_game_v1_game_proto_msgTypes[4].OneofWrappers = []any{
+	file_scoundrel_game_v1_game_proto_msgTypes[6].OneofWrappers = []any{
 		(*StartGameRequest_Preset)(nil),
 		(*StartGameRequest_Ruleset)(nil),
 	}
+	file_scoundrel_game_v1_game_proto_msgTypes[15].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scoundrel_game_v1_game_proto_rawDesc), len(file_scoundrel_game_v1_game_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
