@@ -12,6 +12,7 @@ import (
 	"time"
 
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
+	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 )
 
 // TestPlayGoesOnAfterAnInterrupt stops `play` while it waits for a choice. It
@@ -87,14 +88,45 @@ func TestMovesSayWhatTheyDo(t *testing.T) {
 		"weapon 5D": describeWeapon(&gamev1.Weapon{Card: "5D", Power: 5}),
 		"weapon 5D with JC 6C on it, hits monsters up to 6": describeWeapon(&gamev1.Weapon{Card: "5D", Power: 5, Kills: []string{"JC", "6C"}, Limit: &limit}),
 		"avoid the room": describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "AVOID"), HealthAfter: 9}),
-		"fight with bare hands: KS - LETHAL, this kills you": describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "FIGHT_BARE_HANDED KS"), HealthAfter: -4, Lethal: true}),
-		"fight with the weapon: JC - health 3":               describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "FIGHT_WITH_WEAPON JC"), HealthAfter: 3}),
-		"drink 4H - wasted, it does not heal":                describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "DRINK 4H"), HealthAfter: 9, WastesPotion: true}),
-		"drink 5H - heals nothing at full health":            describeMove(&gamev1.Game{Health: 20}, &gamev1.LegalMove{Move: parseMove(t, "DRINK 5H"), HealthAfter: 20}),
-		"equip 7D - discards 5D JC":                          describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "EQUIP 7D"), HealthAfter: 9, Discards: []string{"5D", "JC"}}),
+		"fight with bare hands: KS - LETHAL, this kills you":                describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "FIGHT_BARE_HANDED KS"), HealthAfter: -4, Lethal: true}),
+		"fight with the weapon: JC - health 3":                              describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "FIGHT_WITH_WEAPON JC"), HealthAfter: 3}),
+		"drink 4H - wasted, it does not heal":                               describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "DRINK 4H"), HealthAfter: 9, WastesPotion: true}),
+		"drink 5H - heals nothing at full health":                           describeMove(&gamev1.Game{Health: 20}, &gamev1.LegalMove{Move: parseMove(t, "DRINK 5H"), HealthAfter: 20}),
+		"equip 7D - discards 5D JC":                                         describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "EQUIP 7D"), HealthAfter: 9, Discards: []string{"5D", "JC"}}),
+		"weapon 5D on JD AD, power 10,":                                     describeWeapon(&gamev1.Weapon{Card: "5D", Power: 10, Upgrades: []string{"JD", "AD"}}),
+		"sell the weapon to RJ - health 14 - discards 5D":                   describeMove(&gamev1.Game{Health: 9}, &gamev1.LegalMove{Move: parseMove(t, "SELL RJ"), HealthAfter: 14, Discards: []string{"5D"}}),
+		"let the companion fight: JC - companion's health 2":                describeMove(&gamev1.Game{Health: 9, Companion: &gamev1.Companion{Health: 8}}, &gamev1.LegalMove{Move: parseMove(t, "FIGHT_WITH_COMPANION JC"), HealthAfter: 9, CompanionHealthAfter: 2}),
+		"let the companion fight: KC - the companion dies - discards BJ 5D": describeMove(&gamev1.Game{Health: 9, Companion: &gamev1.Companion{}}, &gamev1.LegalMove{Move: parseMove(t, "FIGHT_WITH_COMPANION KC"), HealthAfter: 9, CompanionDies: true, Discards: []string{"BJ", "5D"}}),
 	} {
 		if text != want {
 			t.Errorf("it says %q, want %q", text, want)
 		}
+	}
+	for number, name := range rulesv1.MoveKind_name {
+		if number != 0 && moveWords[rulesv1.MoveKind(number)] == "" {
+			t.Errorf("there are no words for %s", name)
+		}
+	}
+}
+
+// TestPlayShowsTheParty shows who has joined the player, and with what.
+func TestPlayShowsTheParty(t *testing.T) {
+	shown := func(g *gamev1.Game) string {
+		var b strings.Builder
+		(&playSession{out: &b}).show(g)
+		return b.String()
+	}
+	text := shown(&gamev1.Game{
+		RoomNumber: 2, ToTake: 3, Health: 12, DungeonSize: 30,
+		Companion: &gamev1.Companion{Card: "BJ", Health: 8, Weapon: &gamev1.Weapon{Card: "7D", Power: 7}},
+		Bearer:    &gamev1.Bearer{Card: "RJ", Potions: []string{"5H", "2H"}},
+	})
+	for _, want := range []string{"Companion BJ: health 8, weapon 7D\n", "Bearer RJ: 5H 2H\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it shows %q, not %q", text, want)
+		}
+	}
+	if text := shown(&gamev1.Game{Bearer: &gamev1.Bearer{Card: "RJ"}, Companion: &gamev1.Companion{Card: "JD"}}); !strings.Contains(text, "Companion JD: no weapon\nBearer RJ: no potion\n") {
+		t.Errorf("it shows %q", text)
 	}
 }

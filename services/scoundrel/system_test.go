@@ -347,12 +347,18 @@ func (s *system) board(t *testing.T, rulesetID, token string) []*scoringv1.Leade
 // must then name a game whose history replays to exactly its score, and be that
 // player's best.
 func TestManyBotsAtOnce(t *testing.T) {
+	varied, homeRules := engine.Presets()[0].Rules, engine.Presets()[3].Rules
+	varied.Variants = engine.VariantMerchants | engine.VariantEvilMerchant | engine.VariantParty
+	homeRules.Variants, homeRules.CompanionHealth = engine.VariantHomeRules, 8
 	s := start(t, t.TempDir(), func(c *Config) {
 		c.Logger, c.Seeds = slog.New(slog.DiscardHandler), nil
+		c.Ranked = []string{"classic", "strict", varied.ID(), homeRules.ID()}
 	})
 	for _, cfg := range []botsConfig{
 		{games: 300, players: 200, strategy: "random", rules: engine.Presets()[0].Rules},
-		{games: 200, players: 200, strategy: "greedy", rules: engine.Presets()[1].Rules},
+		{games: 100, players: 100, strategy: "greedy", rules: engine.Presets()[1].Rules},
+		{games: 20, players: 10, strategy: "greedy", rules: varied},
+		{games: 20, players: 10, strategy: "greedy", rules: homeRules},
 	} {
 		result := must[botsResult](t)(playBots(t.Context(), s.client, cfg, func() {}))
 		if result.Finished != cfg.games || result.Errors != 0 || result.Won+result.Lost != cfg.games || result.Moves < cfg.games {
@@ -360,13 +366,13 @@ func TestManyBotsAtOnce(t *testing.T) {
 		}
 	}
 	best, token := s.foldLog(t)
-	for _, preset := range []string{"classic", "strict"} {
-		rows := s.board(t, preset, token)
-		if len(rows) != 200 || len(rows) != len(best[preset]) {
-			t.Fatalf("%d rows for %d players", len(rows), len(best[preset]))
+	for id, players := range map[string]int{"classic": 200, "strict": 100, varied.ID(): 10, homeRules.ID(): 10} {
+		rows := s.board(t, id, token)
+		if len(rows) != players || len(rows) != len(best[id]) {
+			t.Fatalf("%d rows for %d players", len(rows), len(best[id]))
 		}
 		for i, row := range rows {
-			if want := best[preset][row.GetPlayerId()]; row.GetGameId() != want.game || row.GetScore() != int32(want.score) {
+			if want := best[id][row.GetPlayerId()]; row.GetGameId() != want.game || row.GetScore() != int32(want.score) {
 				t.Errorf("row %v, want %+v", row, want)
 			}
 			if row.GetPosition() != uint64(i+1) || row.GetRank() > row.GetPosition() || i > 0 && (row.GetScore() > rows[i-1].GetScore() ||
