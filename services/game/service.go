@@ -106,6 +106,9 @@ func (s *Service) checkKeys(ctx context.Context) error {
 			continue
 		}
 		last, err := s.log.Event(ctx, stream.Name, stream.LastSequence)
+		if errors.Is(err, eventlog.ErrNotFound) {
+			return fmt.Errorf("%w: %s ends at %d, where there is no record; restore the event log from a backup", eventlog.ErrDamaged, stream.Name, stream.LastSequence)
+		}
 		if err != nil {
 			return fmt.Errorf("read the last record of %s: %w", stream.Name, err)
 		}

@@ -96,6 +96,10 @@ func (s *Service) Run(ctx context.Context) error {
 	return s.projector.Run(ctx)
 }
 
+// CheckLog tells whether the log still is the one that the store was computed
+// from. Its error wraps projection.ErrReplaced or projection.ErrLost if not.
+func (s *Service) CheckLog(ctx context.Context) error { return s.projector.Check(ctx) }
+
 // Ready tells whether the log and the store can be read and every stream is
 // being projected.
 func (s *Service) Ready(ctx context.Context) error {

@@ -131,6 +131,12 @@ func (p *process) end(t testing.TB, signal os.Signal) error {
 	if err := p.cmd.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
+	return p.wait(t)
+}
+
+// wait waits for the process to end.
+func (p *process) wait(t testing.TB) error {
+	t.Helper()
 	select {
 	case err := <-p.exited:
 		return err

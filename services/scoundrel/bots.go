@@ -16,6 +16,8 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
@@ -162,7 +164,7 @@ func botsCommand() *cobra.Command {
 			return errors.Join(err, errors.New("interrupted"))
 		}
 		if failure != nil {
-			return fmt.Errorf("%d games ended with an error, the first with: %s", result.Errors, explain(failure))
+			return fmt.Errorf("%d games ended with an error; the first: %s", result.Errors, explain(failure))
 		}
 		return err
 	}
@@ -182,10 +184,12 @@ func progress(w io.Writer, games int) func() {
 	return func() { _ = bar.Add(1) } // a bar that cannot be drawn is no loss
 }
 
-// playBots plays all games, or what it can of them until ctx ends, and waits
-// until their scores are known. Its error is that of the first game that was
-// given up; the result holds the others all the same.
+// playBots plays all games, or what it can of them until ctx ends or the server
+// is gone, and waits until their scores are known. Its error is that of the first
+// game that was given up; the result holds the others all the same.
 func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (botsResult, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	result := botsResult{Games: cfg.games}
 	var mu sync.Mutex
 	var times []time.Duration
@@ -203,7 +207,7 @@ func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (bots
 		bots[p] = b
 		players.Go(func() {
 			for range todo {
-				status, err := b.play()
+				outcome, err := b.play()
 				if ctx.Err() != nil {
 					break // a game that was interrupted is no error of its own
 				}
@@ -212,7 +216,10 @@ func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (bots
 				case err != nil:
 					result.Errors++
 					firstErr = cmp.Or(firstErr, err)
-				case status == gamev1.GameStatus_GAME_STATUS_WON:
+					if status.Code(err) == codes.Unavailable {
+						stop() // the calls' retries have not helped; the next game's would not
+					}
+				case outcome == gamev1.GameStatus_GAME_STATUS_WON:
 					result.Won++
 				default:
 					result.Lost++
@@ -232,10 +239,15 @@ func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (bots
 	slices.Sort(times)
 	result.P50, result.P99 = percentile(times, 50), percentile(times, 99)
 	for _, b := range bots {
-		if err := b.awaitScore(); ctx.Err() == nil {
-			firstErr = cmp.Or(firstErr, err)
-		}
+		players.Go(func() {
+			if err := b.awaitScore(); err != nil && ctx.Err() == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				firstErr = cmp.Or(firstErr, err)
+			}
+		})
 	}
+	players.Wait()
 	return result, firstErr
 }
 

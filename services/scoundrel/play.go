@@ -69,15 +69,22 @@ type playSession struct {
 	err          error // of the first write that failed
 }
 
-// readLines yields the lines of an input until it ends or cannot be read, which
-// is the same to a player. A read cannot be interrupted, so the goroutine stays
+// readLines yields the lines of an input, however long, until it ends or cannot be
+// read, which is the same to a player. A read cannot be interrupted, so the goroutine stays
 // for as long as the input is silent: for the life of the program.
 func readLines(r io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
-		for in := bufio.NewScanner(r); in.Scan(); {
-			lines <- in.Text()
+		in := bufio.NewReader(r)
+		for {
+			line, err := in.ReadString('\n')
+			if line != "" {
+				lines <- line
+			}
+			if err != nil {
+				return
+			}
 		}
 	}()
 	return lines
@@ -288,7 +295,7 @@ func (p *playSession) choose(ctx context.Context, g *gamev1.Game) (_ *gamev1.Leg
 			if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(moves) {
 				return moves[n-1], true
 			}
-			p.printf("%q is no move; type a number from 1 to %d, q to leave, ? for help.\n", text, len(moves))
+			p.printf("%.40q is no move; type a number from 1 to %d, q to leave, ? for help.\n", text, len(moves))
 		}
 	}
 }

@@ -82,6 +82,7 @@ type Server struct {
 	rpc      *rpckit.Server
 	scoring  *scoring.Service
 	log      eventlog.Log
+	nats     *jetlog.Embedded
 	closers  []func() error // in the order of opening
 }
 
@@ -119,6 +120,9 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 			err = errors.Join(err, s.close())
 		}
 	}()
+	if cfg.DataDir == "" {
+		return nil, errors.New("the data folder has no name")
+	}
 	if s.listener == nil {
 		// The identity is whatever the caller says.
 		if err := rpckit.RequireLoopback(cfg.GRPCAddr); err != nil {
@@ -133,7 +137,7 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err := s.lock(cfg.DataDir); err != nil {
 		return nil, err
 	}
-	nats, err := jetlog.StartEmbedded(ctx, jetlog.EmbeddedConfig{
+	s.nats, err = jetlog.StartEmbedded(ctx, jetlog.EmbeddedConfig{
 		Dir: filepath.Join(cfg.DataDir, natsFolder), Logger: cfg.Logger, RelaxedSync: cfg.RelaxedSync,
 	})
 	if err != nil {
@@ -142,9 +146,9 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	s.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		return nats.Close(ctx)
+		return s.nats.Close(ctx)
 	})
-	if s.log, err = jetlog.New(nats.Conn(), jetlog.Config{}); err != nil {
+	if s.log, err = jetlog.New(s.nats.Conn(), jetlog.Config{}); err != nil {
 		return nil, err
 	}
 	keys, err := s.keyset(ctx, filepath.Join(cfg.DataDir, keysetFile))
@@ -174,6 +178,12 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	// A log that lost its end would give its places to other games: nothing may
+	// be accepted before somebody has looked at it.
+	if err := s.scoring.CheckLog(ctx); err != nil {
+		return nil, fmt.Errorf("the event log in %s is not the one that %s was computed from; restore it from a backup, or move %[2]s away to go on with what is left: %w",
+			filepath.Join(cfg.DataDir, natsFolder), filepath.Join(cfg.DataDir, databaseFile), err)
 	}
 	s.rpc, err = rpckit.New(rpckit.Config{Logger: cfg.Logger, Tables: []rpckit.Table{game.Problems, scoring.Problems}})
 	if err != nil {
@@ -245,14 +255,27 @@ func ignoreClosed(err error) error {
 // Addr returns where the server listens.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Run serves until ctx ends, then closes everything.
+// Run serves until ctx ends or the event log cannot be written any more, then
+// closes everything.
 func (s *Server) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() { // ends with ctx
+		select {
+		case err := <-s.nats.Failed():
+			cancel(err)
+		case <-ctx.Done():
+		}
+	}()
 	// The projection goes on while the last calls end: they may wait for it.
 	project, stop := context.WithCancel(context.WithoutCancel(ctx))
 	projected := make(chan error, 1)
 	go func() { projected <- s.scoring.Run(project) }()
 	err := s.rpc.Run(ctx, s.listener)
 	stop()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		err = errors.Join(cause, err)
+	}
 	return errors.Join(err, <-projected, s.close())
 }
 

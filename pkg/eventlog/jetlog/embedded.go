@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -34,6 +36,7 @@ type EmbeddedConfig struct {
 type Embedded struct {
 	server  *server.Server
 	started chan struct{} // closed when the server runs or has given up
+	failed  chan error    // what makes the server useless, once
 	conn    *nats.Conn
 	closed  chan struct{} // closed when conn is
 }
@@ -68,7 +71,7 @@ func StartEmbedded(ctx context.Context, cfg EmbeddedConfig) (*Embedded, error) {
 	if cfg.RelaxedSync {
 		cfg.Logger.WarnContext(ctx, "events are acknowledged before they are on the disk: a power failure loses them")
 	}
-	e := &Embedded{server: s, started: make(chan struct{}), closed: make(chan struct{})}
+	e := &Embedded{server: s, started: make(chan struct{}), failed: make(chan error, 1), closed: make(chan struct{})}
 	if err := e.start(ctx, cfg.Logger); err != nil {
 		// ctx may be what ended.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -79,8 +82,7 @@ func StartEmbedded(ctx context.Context, cfg EmbeddedConfig) (*Embedded, error) {
 }
 
 func (e *Embedded) start(ctx context.Context, logger *slog.Logger) error {
-	failed := make(chan error, 1)
-	e.server.SetLoggerV2(serverLogger{logger, failed}, false, false, false)
+	e.server.SetLoggerV2(serverLogger{logger, e.failed}, false, false, false)
 	go func() { // ends when the server runs or has given up; Close waits for it
 		e.server.Start()
 		close(e.started)
@@ -92,7 +94,7 @@ func (e *Embedded) start(ctx context.Context, logger *slog.Logger) error {
 	}
 	// A server that cannot start says so in its log, and nowhere else.
 	select {
-	case err := <-failed:
+	case err := <-e.failed:
 		return err
 	default:
 	}
@@ -101,6 +103,14 @@ func (e *Embedded) start(ctx context.Context, logger *slog.Logger) error {
 		nats.ClosedHandler(func(*nats.Conn) { close(e.closed) }))
 	return err
 }
+
+// Failed yields an error once the server is of no more use: one that wraps ErrDisk
+// where it cannot write to its disk. It keeps what is stored and refuses every
+// further event, even when the disk has space again: only a new server goes on.
+func (e *Embedded) Failed() <-chan error { return e.failed }
+
+// ErrDisk is the error of a server that cannot write to its disk.
+var ErrDisk = errors.New("the event log cannot be written; mend the disk and start again")
 
 // Conn returns the connection to the server, which Close ends.
 func (e *Embedded) Conn() *nats.Conn { return e.conn }
@@ -136,8 +146,11 @@ func (e *Embedded) Close(ctx context.Context) error {
 	}
 }
 
-// serverLogger hands the server's lines to slog, and the first fatal one to
-// failed as well.
+// diskErrors are those after which the server does not try to write again.
+var diskErrors = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO}
+
+// serverLogger hands the server's lines to slog, and the first one that ends its
+// usefulness to failed as well: the server says it nowhere else.
 type serverLogger struct {
 	log    *slog.Logger
 	failed chan<- error
@@ -155,8 +168,21 @@ func (l serverLogger) Fatalf(format string, v ...any) {
 	}
 }
 
+func (l serverLogger) Errorf(format string, v ...any) {
+	l.line(slog.LevelError, format, v)
+	text := fmt.Sprintf(format, v...)
+	for _, err := range diskErrors {
+		if strings.Contains(text, err.Error()) {
+			select {
+			case l.failed <- fmt.Errorf("%w: %w", ErrDisk, err):
+			default:
+			}
+			return
+		}
+	}
+}
+
 func (l serverLogger) Noticef(format string, v ...any) { l.line(slog.LevelDebug, format, v) }
 func (l serverLogger) Warnf(format string, v ...any)   { l.line(slog.LevelWarn, format, v) }
-func (l serverLogger) Errorf(format string, v ...any)  { l.line(slog.LevelError, format, v) }
 func (l serverLogger) Debugf(format string, v ...any)  { l.line(slog.LevelDebug, format, v) }
 func (l serverLogger) Tracef(format string, v ...any)  { l.line(slog.LevelDebug, format, v) }

@@ -100,6 +100,22 @@ func (p *Projector) project(ctx context.Context, stream string) error {
 	}
 }
 
+// Check looks at every stream that the log holds and the store knows. Its error
+// wraps ErrReplaced or ErrLost if one is not what was projected, and is another if
+// that cannot be told. A stream that is gone was archived, which is no error.
+func (p *Projector) Check(ctx context.Context) error {
+	streams, err := p.Log.Streams(ctx)
+	if err != nil {
+		return err
+	}
+	for _, info := range streams {
+		if _, err := p.resume(ctx, info.Name); err != nil {
+			return fmt.Errorf("%s: %w", info.Name, err)
+		}
+	}
+	return nil
+}
+
 // resume returns the checkpoint of a stream after making sure that it still
 // names the record it named when it was written.
 func (p *Projector) resume(ctx context.Context, stream string) (Checkpoint, error) {

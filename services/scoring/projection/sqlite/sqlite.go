@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 
@@ -60,6 +61,14 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 			err = fmt.Errorf("scores database %s: %w", path, openError(err))
 		}
 	}()
+	// The scores of private games are in it.
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
 	if s.write, err = open(path, url.Values{"_txlock": {"immediate"}, "_synchronous": {"NORMAL"}}); err != nil {
 		return nil, err
 	}
