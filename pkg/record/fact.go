@@ -170,11 +170,11 @@ func cardFromString(s string) (engine.Card, error) {
 	return c, nil
 }
 
-// factToProto returns the message of any fact but the first of a game, which
-// carries more than the engine knows. A position is told openly: sealFact hides
-// it. over supplies what the engine does not
-// know of the last.
-func factToProto(f engine.Fact, over Over) (*eventv1.Fact, error) {
+// FactToProto returns the message of any fact but the first of a game, which
+// carries more than the engine knows. It tells a position openly: what is stored
+// must hide it. over supplies what the engine does not know of the last fact of
+// a game; its engine.Over is ignored. The error wraps ErrMalformed.
+func FactToProto(f engine.Fact, over Over) (*eventv1.Fact, error) {
 	card := cardString(f.Card)
 	var cards []string
 	for _, c := range f.CardList() {

@@ -81,7 +81,7 @@ func playOut(t *testing.T, rules engine.Ruleset, seed engine.Seed, random *rand.
 func checkFact(t *testing.T, f engine.Fact) {
 	t.Helper()
 	started := time.Date(2026, 12, 1, 0, 0, 0, 1, time.UTC)
-	m, err := factToProto(f, Over{StartedAt: started, Mode: eventv1.GameMode_GAME_MODE_RANDOM})
+	m, err := FactToProto(f, Over{StartedAt: started, Mode: eventv1.GameMode_GAME_MODE_RANDOM})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (k *Keyset) Encode(c Command) (eventlog.Event, Stored, error) {
 			kind = TypeGameStarted
 			fact, err = k.gameStarted(c, f)
 		} else {
-			fact, err = factToProto(f, over)
+			fact, err = FactToProto(f, over)
 		}
 		if err == nil {
 			err = k.sealFact(positionPlace(c.Game, version, i), fact)

@@ -11,7 +11,7 @@ import (
 )
 
 // Main runs the command line and returns the exit status: 0, or 1 with one line
-// on stderr that says what went wrong.
+// on stderr that says what went wrong; 2 where verify has nothing to read.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "scoundrel",
@@ -20,7 +20,8 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(serveCommand(), playCommand(), botsCommand(), leaderboardCommand(), conformanceCommand(), versionCommand())
+	root.AddCommand(serveCommand(), playCommand(), botsCommand(), leaderboardCommand(), verifyCommand(), exportCommand(),
+		conformanceCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -29,13 +30,17 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	if err == nil {
 		return 0
 	}
+	code := 1
+	if unreadable, ok := errors.AsType[*unreadableError](err); ok {
+		code, err = 2, unreadable.err
+	}
 	if !errors.Is(err, errReported) {
 		// One line, whatever is in the error.
 		if _, err := fmt.Fprintln(stderr, "scoundrel:", strings.Join(strings.Fields(explain(err)), " ")); err != nil {
 			return 2
 		}
 	}
-	return 1
+	return code
 }
 
 // errReported is the error of a command whose output has said what is wrong.
