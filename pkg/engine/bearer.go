@@ -8,14 +8,7 @@ func (s *State) Bearer() (c Card, potions []Card, ok bool) {
 	return s.bearer, append([]Card(nil), s.stored[:s.storedSize]...), s.bearer != NoCard
 }
 
-// recruit decides what taking the bearer or the fighter into the party does.
-func (d *decision) recruit(c Card) {
-	if d.state.rules.Role(c) == RoleBearer {
-		d.emit(Fact{Kind: FactBearerRecruited, Card: c})
-		return
-	}
-	d.emit(Fact{Kind: FactCompanionRecruited, Card: c, Health: int(d.state.rules.CompanionHealth)})
-}
+func (d *decision) recruitBearer(c Card) { d.emit(Fact{Kind: FactBearerRecruited, Card: c}) }
 
 func (s *State) applyBearerRecruited(f *Fact) string {
 	if s.bearer != NoCard {

@@ -24,6 +24,10 @@ func (s *State) Companion() (CompanionView, bool) {
 	return CompanionView{Card: c.card, Health: int(c.health), Weapon: w}, true
 }
 
+func (d *decision) recruitCompanion(c Card) {
+	d.emit(Fact{Kind: FactCompanionRecruited, Card: c, Health: int(d.state.rules.CompanionHealth)})
+}
+
 func (s *State) applyCompanionRecruited(f *Fact) string {
 	if s.companion.card != NoCard {
 		return "there is a companion"

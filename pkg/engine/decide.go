@@ -109,7 +109,11 @@ func (d *decision) take(m Move) {
 	case MoveUpgrade:
 		d.upgrade(m.Card)
 	case MoveRecruit:
-		d.recruit(m.Card)
+		if d.state.rules.Role(m.Card) == RoleBearer {
+			d.recruitBearer(m.Card)
+		} else {
+			d.recruitCompanion(m.Card)
+		}
 	case MoveStore:
 		d.store(m.Card)
 	case MoveEquipCompanion:

@@ -33,14 +33,3 @@ func (s *State) applyWeaponSold(f *Fact) string {
 	s.toDiscard(f.Card)
 	return s.heal(f.Healed)
 }
-
-func (d *decision) dismiss(c Card) { d.emit(Fact{Kind: FactCardDismissed, Card: c}) }
-
-// applyCardDiscarded is the change by a fact that only discards a card of the room.
-func (s *State) applyCardDiscarded(f *Fact) string {
-	if problem := s.take(f.Card); problem != "" {
-		return problem
-	}
-	s.toDiscard(f.Card)
-	return ""
-}

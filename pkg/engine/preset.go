@@ -45,7 +45,7 @@ var presets = [...]Preset{
 			WinBonus: BonusLastPotionOverflow, LossScore: LossHealthMinusDungeonAndRoom,
 		},
 		Title: "Digital",
-		Text: "As in click-to-play versions. Weapons wear as in Classic, all fifteen rooms are played, the bonus needs a last " +
+		Text: "As in click-to-play versions. Weapons wear as in Classic, every room is played, the bonus needs a last " +
 			"potion that heals past full health, and a loss counts the monsters in the room as well.",
 	},
 }

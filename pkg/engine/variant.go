@@ -74,7 +74,7 @@ var variants = [...]VariantInfo{
 	},
 	{
 		Variant: VariantHomeRules, Name: "home_rules", Title: "Home rules",
-		Text: "All 54 cards. Red diamonds from jack to ace are blacksmiths who repair or improve your weapon, hearts are " +
+		Text: "All 54 cards. Diamonds from jack to ace are blacksmiths who repair or improve your weapon, hearts are " +
 			"merchants who pay for its power, the red joker carries potions for you and the black one fights for you and " +
 			"takes the damage. Blacksmiths and merchants can be sent back into the dungeon once.",
 		Excludes: VariantMerchants | VariantEvilMerchant | VariantBlacksmiths | VariantParty,
@@ -126,15 +126,15 @@ func (set VariantSet) validate() error {
 	bad := func(value, problem string) error {
 		return &RulesetError{Field: "variants", Value: value, Problem: problem}
 	}
+	// Pairs that can never be played first: what is missing could be added.
 	for _, v := range variants {
-		if !set.Has(v.Variant) {
-			continue
-		}
-		if !set.Has(v.Needs) {
-			return bad(v.Name, "needs "+v.Needs.String())
-		}
-		if others := (set & v.Excludes).Names(); len(others) > 0 {
+		if others := (set & v.Excludes).Names(); set.Has(v.Variant) && len(others) > 0 {
 			return bad(v.Name+"+"+others[0], "cannot be played together")
+		}
+	}
+	for _, v := range variants {
+		if set.Has(v.Variant) && !set.Has(v.Needs) {
+			return bad(v.Name, "needs "+v.Needs.String())
 		}
 	}
 	return bad(fmt.Sprint(uint8(set)), "holds a variant that does not exist")

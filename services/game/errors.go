@@ -129,6 +129,9 @@ func Problems(err error) (rpckit.Problem, bool) {
 		p.Code, p.Reason = codes.FailedPrecondition, rpcv1.ErrorReason_ERROR_REASON_ILLEGAL_MOVE
 		p.Metadata = versionKey(move.GameID, move.Version)
 		p.Metadata["move"] = move.Move.String()
+		if illegal := new(engine.IllegalMoveError); errors.As(err, &illegal) {
+			p.Metadata["why"] = illegal.Reason.String()
+		}
 	case errors.As(err, &mismatch):
 		p.Code, p.Reason = codes.Aborted, rpcv1.ErrorReason_ERROR_REASON_VERSION_MISMATCH
 		p.Metadata = versionKey(mismatch.GameID, mismatch.Version)

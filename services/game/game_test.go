@@ -184,6 +184,10 @@ func TestBadInputChangesNothing(t *testing.T) {
 	history := func(player string, req *gamev1.GetGameHistoryRequest) func() error {
 		return func() error { _, err := c.GetGameHistory(as(t, player), req); return err }
 	}
+	if why := wantReason(t, play("ada", &gamev1.PlayMoveRequest{GameId: g.GetGameId(), Move: &rulesv1.Move{Kind: rulesv1.MoveKind_MOVE_KIND_FIGHT_WITH_WEAPON, Card: absent}})(),
+		codes.FailedPrecondition, rpcv1.ErrorReason_ERROR_REASON_ILLEGAL_MOVE)["why"]; why != "WRONG_ROLE" && why != "NO_WEAPON" {
+		t.Errorf("the rule that forbids the move is %q", why)
+	}
 	for name, test := range map[string]struct {
 		call   func() error
 		code   codes.Code

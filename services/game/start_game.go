@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
@@ -41,11 +42,10 @@ func startRules(req *gamev1.StartGameRequest) (engine.Ruleset, error) {
 	if m := req.GetRuleset(); m != nil {
 		rules, err := record.RulesetFromProto(m)
 		if err != nil {
-			field := "ruleset"
 			if bad := new(engine.RulesetError); errors.As(err, &bad) {
-				field += "." + bad.Field
+				return rules, &FieldError{Field: "ruleset." + bad.Field, Problem: strconv.Quote(bad.Value) + " " + bad.Problem}
 			}
-			return rules, &FieldError{Field: field, Problem: err.Error()}
+			return rules, &FieldError{Field: "ruleset", Problem: err.Error()}
 		}
 		return rules, nil
 	}

@@ -21,6 +21,7 @@ func view(g loaded) (*gamev1.Game, error) {
 		return nil, fmt.Errorf("preview the moves of game %s: %w", g.Game, err)
 	}
 	rules := st.Rules()
+	lowest, highest := rules.ScoreBounds()
 	m := &gamev1.Game{
 		GameId:      g.Game.String(),
 		PlayerId:    g.PlayerID,
@@ -45,6 +46,8 @@ func view(g loaded) (*gamev1.Game, error) {
 		Companion:   companion(st),
 		Bearer:      bearer(st),
 		Score:       score(g),
+		MinScore:    int32(lowest),
+		MaxScore:    int32(highest),
 	}
 	for _, c := range st.Room() {
 		m.Room = append(m.Room, &gamev1.RoomCard{Card: c.String(), Role: rulesv1.CardRole(rules.Role(c)), Value: uint32(c.Value())})

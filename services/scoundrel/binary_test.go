@@ -383,6 +383,7 @@ func TestProgramSaysWhatIsWrong(t *testing.T) {
 		{"no server answers", []string{"play", "--addr", addr}},
 		{"connection refused", []string{"play", "--addr", addr}},
 		{"no preset", []string{"bots", "--addr", p.addr, "--preset", "chess", "--games", "100000"}},
+		{"ranked rulesets", []string{"serve", "--data", filepath.Join(t.TempDir(), "new"), "--ranked", "chess"}},
 		{"no preset", []string{"play", "--addr", p.addr, "--preset", "chess"}},
 		{"no preset", []string{"leaderboard", "--addr", p.addr, "--preset", "chess"}},
 		{"LEADERBOARD_NOT_FOUND", []string{"leaderboard", "--addr", p.addr, "--preset", "strict", "--depth", "3"}},

@@ -130,7 +130,7 @@ func (f *rulesFlags) ruleset() (engine.Ruleset, error) {
 	r := preset.Rules
 	r.Depth, r.CompanionHealth = f.depth, f.companionHealth
 	for _, name := range f.variants {
-		v, err := engine.ParseVariant(name)
+		v, err := engine.ParseVariant(strings.TrimSpace(name))
 		if err != nil {
 			return r, fmt.Errorf("there is no variant %q: choose %s", name, variantNames())
 		}

@@ -8,12 +8,14 @@ import (
 	"io"
 	"os/user"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
+	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
@@ -142,8 +144,23 @@ func (p *playSession) run(ctx context.Context, rules engine.Ruleset, gameID stri
 			return err
 		}
 		game, token = res.GetGame(), res.GetConsistencyToken()
+		p.tell(res.GetFacts())
 	}
 	return p.end(ctx, game, token)
+}
+
+// tell says what happened beside the move itself.
+func (p *playSession) tell(facts []*eventv1.Fact) {
+	for _, f := range facts {
+		switch {
+		case f.GetWeaponStolen() != nil:
+			p.printf("The thief steals your %s.\n", f.GetWeaponStolen().GetCard())
+		case f.GetCompanionDied() != nil:
+			p.printf("Your companion %s dies.\n", f.GetCompanionDied().GetCard())
+		case f.GetCardReturned() != nil:
+			p.printf("%s goes back into the dungeon, nobody knows where.\n", f.GetCardReturned().GetCard())
+		}
+	}
 }
 
 // wait says how to go on with a game.
@@ -226,6 +243,9 @@ var moveWords = map[rulesv1.MoveKind]string{
 	rulesv1.MoveKind_MOVE_KIND_RECYCLE:              "send back into the dungeon",
 }
 
+// healing are the kinds of moves that are made for health.
+var healing = []rulesv1.MoveKind{rulesv1.MoveKind_MOVE_KIND_DRINK, rulesv1.MoveKind_MOVE_KIND_DRINK_STORED, rulesv1.MoveKind_MOVE_KIND_SELL}
+
 func describeMove(g *gamev1.Game, m *gamev1.LegalMove) string {
 	text := strings.TrimSpace(moveWords[m.GetMove().GetKind()] + " " + m.GetMove().GetCard())
 	if m.GetLethal() {
@@ -237,7 +257,7 @@ func describeMove(g *gamev1.Game, m *gamev1.LegalMove) string {
 	switch {
 	case m.GetWastesPotion():
 		text += " - wasted, it does not heal"
-	case m.GetMove().GetKind() == rulesv1.MoveKind_MOVE_KIND_DRINK && m.GetHealthAfter() == g.GetHealth():
+	case m.GetHealthAfter() == g.GetHealth() && slices.Contains(healing, m.GetMove().GetKind()):
 		text += " - heals nothing at full health"
 	}
 	switch before := g.GetCompanion().GetHealth(); {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 )
@@ -106,6 +107,20 @@ func TestMovesSayWhatTheyDo(t *testing.T) {
 		if number != 0 && moveWords[rulesv1.MoveKind(number)] == "" {
 			t.Errorf("there are no words for %s", name)
 		}
+	}
+}
+
+// TestPlayTellsWhatHappens tells what befalls the player beside the move itself.
+func TestPlayTellsWhatHappens(t *testing.T) {
+	var b strings.Builder
+	(&playSession{out: &b}).tell([]*eventv1.Fact{
+		{Kind: &eventv1.Fact_RoomAvoided{RoomAvoided: &eventv1.RoomAvoided{Cards: []string{"2C"}}}},
+		{Kind: &eventv1.Fact_CardReturned{CardReturned: &eventv1.CardReturned{Card: "JD"}}},
+		{Kind: &eventv1.Fact_CompanionDied{CompanionDied: &eventv1.CompanionDied{Card: "BJ"}}},
+		{Kind: &eventv1.Fact_WeaponStolen{WeaponStolen: &eventv1.WeaponStolen{Card: "9D"}}},
+	})
+	if want := "JD goes back into the dungeon, nobody knows where.\nYour companion BJ dies.\nThe thief steals your 9D.\n"; b.String() != want {
+		t.Errorf("it tells %q, want %q", b.String(), want)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -114,6 +115,13 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	s := &Server{listener: cfg.Listener}
 	if len(cfg.Ranked) == 0 {
 		cfg.Ranked = ranked()
+	}
+	// Before anything is made in the data folder.
+	for i, id := range cfg.Ranked {
+		cfg.Ranked[i] = strings.TrimSpace(id)
+		if _, err := engine.ParseRulesetID(cfg.Ranked[i]); err != nil {
+			return nil, fmt.Errorf("ranked rulesets: %w", err)
+		}
 	}
 	defer func() {
 		if err != nil {

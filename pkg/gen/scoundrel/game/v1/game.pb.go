@@ -154,7 +154,11 @@ type Game struct {
 	// The fighter in the party, unset if there is none.
 	Companion *Companion `protobuf:"bytes,25,opt,name=companion,proto3" json:"companion,omitempty"`
 	// The bearer in the party, unset if there is none.
-	Bearer        *Bearer `protobuf:"bytes,26,opt,name=bearer,proto3" json:"bearer,omitempty"`
+	Bearer *Bearer `protobuf:"bytes,26,opt,name=bearer,proto3" json:"bearer,omitempty"`
+	// The lowest score that a game by these rules can give.
+	MinScore int32 `protobuf:"varint,27,opt,name=min_score,json=minScore,proto3" json:"min_score,omitempty"`
+	// The highest score that a game by these rules can give.
+	MaxScore      int32 `protobuf:"varint,28,opt,name=max_score,json=maxScore,proto3" json:"max_score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -369,6 +373,20 @@ func (x *Game) GetBearer() *Bearer {
 		return x.Bearer
 	}
 	return nil
+}
+
+func (x *Game) GetMinScore() int32 {
+	if x != nil {
+		return x.MinScore
+	}
+	return 0
+}
+
+func (x *Game) GetMaxScore() int32 {
+	if x != nil {
+		return x.MaxScore
+	}
+	return 0
 }
 
 // A card in the room.
@@ -843,8 +861,8 @@ type isStartGameRequest_Rules interface {
 }
 
 type StartGameRequest_Preset struct {
-	// A preset's name, from ListRulesets. It names no depth: that takes a full
-	// ruleset.
+	// A preset's name, from ListRulesets. It names neither depth nor variants:
+	// they take a full ruleset.
 	Preset string `protobuf:"bytes,1,opt,name=preset,proto3,oneof"`
 }
 
@@ -1913,7 +1931,7 @@ var File_scoundrel_game_v1_game_proto protoreflect.FileDescriptor
 
 const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x1cscoundrel/game/v1/game.proto\x12\x11scoundrel.game.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1escoundrel/event/v1/event.proto\x1a\x1escoundrel/rules/v1/rules.proto\"\x8f\b\n" +
+	"\x1cscoundrel/game/v1/game.proto\x12\x11scoundrel.game.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1escoundrel/event/v1/event.proto\x1a\x1escoundrel/rules/v1/rules.proto\"\xc9\b\n" +
 	"\x04Game\x12\x17\n" +
 	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12\x1b\n" +
 	"\tplayer_id\x18\x02 \x01(\tR\bplayerId\x125\n" +
@@ -1948,7 +1966,9 @@ const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\n" +
 	"actor_kind\x18\x18 \x01(\x0e2\x1d.scoundrel.event.v1.ActorKindR\tactorKind\x12:\n" +
 	"\tcompanion\x18\x19 \x01(\v2\x1c.scoundrel.game.v1.CompanionR\tcompanion\x121\n" +
-	"\x06bearer\x18\x1a \x01(\v2\x19.scoundrel.game.v1.BearerR\x06bearerB\b\n" +
+	"\x06bearer\x18\x1a \x01(\v2\x19.scoundrel.game.v1.BearerR\x06bearer\x12\x1b\n" +
+	"\tmin_score\x18\x1b \x01(\x05R\bminScore\x12\x1b\n" +
+	"\tmax_score\x18\x1c \x01(\x05R\bmaxScoreB\b\n" +
 	"\x06_score\"f\n" +
 	"\bRoomCard\x12\x12\n" +
 	"\x04card\x18\x01 \x01(\tR\x04card\x120\n" +

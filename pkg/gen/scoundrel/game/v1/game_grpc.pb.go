@@ -73,7 +73,8 @@ type GameServiceClient interface {
 	// the seed and the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND,
 	// NOT_YOUR_GAME, PAGE_TOKEN_INVALID.
 	GetGameHistory(ctx context.Context, in *GetGameHistoryRequest, opts ...grpc.CallOption) (*GetGameHistoryResponse, error)
-	// Lists the presets and the options of rulesets with their text.
+	// Lists the presets, options and variants of rulesets with their text, and the
+	// rulesets that have a leaderboard.
 	ListRulesets(ctx context.Context, in *ListRulesetsRequest, opts ...grpc.CallOption) (*ListRulesetsResponse, error)
 }
 
@@ -182,7 +183,8 @@ type GameServiceServer interface {
 	// the seed and the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND,
 	// NOT_YOUR_GAME, PAGE_TOKEN_INVALID.
 	GetGameHistory(context.Context, *GetGameHistoryRequest) (*GetGameHistoryResponse, error)
-	// Lists the presets and the options of rulesets with their text.
+	// Lists the presets, options and variants of rulesets with their text, and the
+	// rulesets that have a leaderboard.
 	ListRulesets(context.Context, *ListRulesetsRequest) (*ListRulesetsResponse, error)
 	mustEmbedUnimplementedGameServiceServer()
 }

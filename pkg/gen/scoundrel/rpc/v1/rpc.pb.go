@@ -47,7 +47,8 @@ const (
 	// Metadata: game_id, version.
 	ErrorReason_ERROR_REASON_GAME_OVER ErrorReason = 5
 	// FAILED_PRECONDITION: the rules do not allow this move now; the game is
-	// unchanged. Metadata: game_id, version, move.
+	// unchanged. Metadata: game_id, version, move, and why: the name of the rule
+	// that forbids it, such as WEAPON_WORN, CARD_NOT_IN_ROOM or ROOM_FACED.
 	ErrorReason_ERROR_REASON_ILLEGAL_MOVE ErrorReason = 6
 	// ABORTED: the game is not at expected_version, or other commands kept
 	// getting in first. Metadata: game_id, version (the current one).
