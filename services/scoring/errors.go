@@ -34,6 +34,9 @@ type LeaderboardNotFoundError struct{ RulesetID string }
 // EntryNotFoundError is the error of a player who is not on a board.
 type EntryNotFoundError struct{ RulesetID, PlayerID string }
 
+// FieldError is the error of a field that makes no sense.
+type FieldError struct{ Field, Problem string }
+
 // BehindError is the error of a read that waited in vain for its consistency
 // token to be projected.
 type BehindError struct {
@@ -41,6 +44,7 @@ type BehindError struct {
 	Records uint64
 }
 
+func (e *FieldError) Error() string               { return e.Field + ": " + e.Problem }
 func (e *ScoreNotFoundError) Error() string       { return "game " + e.GameID + " has no score" }
 func (e *NotYourGameError) Error() string         { return "game " + e.GameID + " is its owner's alone" }
 func (e *LeaderboardNotFoundError) Error() string { return "no leaderboard of ruleset " + e.RulesetID }
@@ -66,6 +70,7 @@ func Problems(err error) (rpckit.Problem, bool) {
 		noBoard *LeaderboardNotFoundError
 		noEntry *EntryNotFoundError
 		behind  *BehindError
+		field   *FieldError
 	)
 	switch {
 	case errors.As(err, &noScore):
@@ -98,6 +103,12 @@ func Problems(err error) (rpckit.Problem, bool) {
 			Message:    "scores do not include yet what the consistency token names",
 			Metadata:   map[string]string{"records_behind": strconv.FormatUint(behind.Records, 10)},
 			RetryAfter: retryBehind,
+		}, true
+	case errors.As(err, &field):
+		return rpckit.Problem{
+			Code: codes.InvalidArgument, Reason: rpcv1.ErrorReason_ERROR_REASON_INVALID_FIELD,
+			Message: field.Error(),
+			Fields:  []rpckit.Field{{Name: field.Field, Description: field.Problem}},
 		}, true
 	case errors.Is(err, ErrPageToken):
 		return rpckit.Problem{

@@ -3,11 +3,9 @@ package scoring
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
-	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 )
 
 // GetPlayerEntry returns one player's entry on a leaderboard.
@@ -20,12 +18,15 @@ func (s *Service) GetPlayerEntry(ctx context.Context, req *scoringv1.GetPlayerEn
 		return nil, err
 	}
 	player := cmp.Or(req.GetPlayerId(), rpckit.Caller(ctx).PlayerID)
-	entry, total, err := s.store.PlayerEntry(ctx, board, player)
-	if errors.Is(err, projection.ErrNotFound) {
-		return nil, &EntryNotFoundError{RulesetID: board, PlayerID: player}
-	}
+	page, err := s.store.PlayerEntries(ctx, board, []string{player})
 	if err != nil {
 		return nil, err
 	}
-	return &scoringv1.GetPlayerEntryResponse{Entry: entryToProto(entry), TotalPlayers: total}, nil
+	if len(page.Entries) == 0 {
+		return nil, &EntryNotFoundError{RulesetID: board.RulesetID, PlayerID: player}
+	}
+	_, percentile := standing(page.Scores, page.Entries[0].Score, page.TotalPlayers-1)
+	return &scoringv1.GetPlayerEntryResponse{
+		Entry: entriesToProto(page.Entries)[0], TotalPlayers: page.TotalPlayers, Percentile: percentile,
+	}, nil
 }

@@ -42,8 +42,10 @@ func (s *Service) GetScore(ctx context.Context, req *scoringv1.GetScoreRequest) 
 		EndedAt:   timestamppb.New(g.EndedAt),
 		ActorKind: g.ActorKind,
 	}
-	if g.Ranked() && s.ranked[g.RulesetID] {
-		score.Leaderboards = []*scoringv1.Leaderboard{{RulesetId: g.RulesetID}}
+	if s.ranked[g.RulesetID] {
+		for _, b := range g.Boards() {
+			score.Leaderboards = append(score.Leaderboards, boardToProto(b))
+		}
 	}
 	return &scoringv1.GetScoreResponse{Score: score}, nil
 }

@@ -48,6 +48,7 @@ type Service struct {
 	store     projection.Store
 	projector *projection.Projector
 	ranked    map[string]bool
+	clock     func() time.Time
 }
 
 // New returns the service. It owns nothing to be closed; Run makes it work.
@@ -68,7 +69,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		}
 		cfg.Instance = host + "/" + strconv.Itoa(os.Getpid())
 	}
-	s := &Service{log: cfg.Log, store: cfg.Store, ranked: map[string]bool{}}
+	s := &Service{log: cfg.Log, store: cfg.Store, ranked: map[string]bool{}, clock: cfg.Clock}
 	for _, id := range cfg.Ranked {
 		if _, err := engine.ParseRulesetID(id); err != nil {
 			return nil, fmt.Errorf("scoring: ranked ruleset: %w", err)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog/memlog"
@@ -37,6 +39,7 @@ type world struct {
 	t       *testing.T
 	log     *awayLog
 	service *scoring.Service
+	now     time.Time
 }
 
 // awayLog is a log that can be cut off.
@@ -64,10 +67,10 @@ func newWorld(t *testing.T, dir string) *world {
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "scores.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, store.Close()) })
-	w := &world{t: t, log: &awayLog{Log: memlog.New()}}
+	w := &world{t: t, log: &awayLog{Log: memlog.New()}, now: projectiontest.Start.Add(2 * time.Hour)}
 	must(t, w.log.Provision(t.Context(), "26q4"))
 	w.service, err = scoring.New(t.Context(), scoring.Config{
-		Log: w.log, Store: store, Ranked: []string{"classic", "strict"}, Logger: slog.New(slog.DiscardHandler),
+		Log: w.log, Store: store, Ranked: []string{"classic", "strict"}, Logger: slog.New(slog.DiscardHandler), Clock: func() time.Time { return w.now },
 	})
 	must(t, err)
 	return w
@@ -206,7 +209,7 @@ func TestGetScore(t *testing.T) {
 			t.Errorf("score %v, want %+v", s, g)
 		}
 		boards := s.GetLeaderboards()
-		if ranks := g.GameID == random.GameID || g.GameID == lost.GameID; ranks != (len(boards) == 1) || ranks && boards[0].GetRulesetId() != g.RulesetID {
+		if ranks := g.GameID == random.GameID || g.GameID == lost.GameID; ranks != (len(boards) == 4) || ranks && (boards[0].GetRulesetId() != g.RulesetID || boards[3].GetActorKind() != g.ActorKind || boards[3].GetDate() != "2026-11-30") {
 			t.Errorf("%s ranks on %v", g.RulesetID, boards)
 		}
 	}
@@ -265,12 +268,25 @@ func TestListLeaderboardEntries(t *testing.T) {
 	}
 	for _, size := range []int32{3, 7, 100, 200} {
 		var all []*scoringv1.LeaderboardEntry
+		before := ""
 		for next := ""; ; {
 			resp := list(size, next)
 			all = append(all, resp.GetEntries()...)
 			if next = resp.GetNextPageToken(); next == "" || len(all) > players {
+				before = resp.GetPreviousPageToken()
+				all = all[:len(all):len(all)]
 				break
 			}
+		}
+		// And up again.
+		up := all[len(all)-(len(all)-1)%int(size)-1:]
+		for before != "" && len(up) <= players {
+			resp := list(size, before)
+			up = slices.Concat(resp.GetEntries(), up)
+			before = resp.GetPreviousPageToken()
+		}
+		if !slices.EqualFunc(up, all, func(a, b *scoringv1.LeaderboardEntry) bool { return proto.Equal(a, b) }) {
+			t.Errorf("pages of %d: %d entries upwards, %d downwards", size, len(up), len(all))
 		}
 		if len(all) != players {
 			t.Fatalf("pages of %d: %d entries, want %d", size, len(all), players)

@@ -184,22 +184,41 @@ func TestProgramFromTheFirstStartToTheLeaderboard(t *testing.T) {
 		t.Errorf("bots: %s", out)
 	}
 
+	rowsOf := func(args ...string) (rows []map[string]any) {
+		t.Helper()
+		out, errs, code := run(t, "", append([]string{"leaderboard", "--addr", p.addr, "--preset", "strict", "--json"}, args...)...)
+		if err := json.Unmarshal([]byte(out), &rows); err != nil || code != 0 {
+			t.Fatalf("leaderboard: %d, %s, %s, %v", code, out, errs, err)
+		}
+		return rows
+	}
+	// Bots have a board of their own, which is shown as long as no person has played.
+	if rows := rowsOf(); len(rows) != 6 {
+		t.Errorf("before a person has played: %v", rows)
+	}
 	out, errs, code = run(t, strings.Repeat("x\n0\n99\n?\n1\n", 100), "play", "--addr", p.addr, "--preset", "strict", "--player", "ada")
-	if code != 0 || !strings.Contains(out, "Score ") || !strings.Contains(out, "Rank ") || !strings.Contains(out, "of 7 on strict: your best yet") || !strings.Contains(out, `"x" is no move`) {
+	if code != 0 || !strings.Contains(out, "Score ") || !strings.Contains(out, "Rank ") || !strings.Contains(out, "of 1 on strict: your best yet") || !strings.Contains(out, `"x" is no move`) {
 		t.Errorf("play: %d, %s, %s", code, out, errs)
 	}
 
-	out, errs, code = run(t, "", "leaderboard", "--addr", p.addr, "--preset", "strict", "--json")
-	var rows []map[string]any
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || code != 0 || len(rows) != 7 {
-		t.Fatalf("leaderboard: %d, %s, %s, %v", code, out, errs, err)
+	for _, args := range [][]string{nil, {"--period", "day"}, {"--players", "people", "--period", "week"}} {
+		if rows := rowsOf(args...); len(rows) != 1 || rows[0]["player_id"] != "ada" {
+			t.Errorf("%v: %v", args, rows)
+		}
+	}
+	if rows := rowsOf("--period", "month", "--date", "2020-01-01"); len(rows) != 0 {
+		t.Errorf("a month long ago: %v", rows)
+	}
+	rows := rowsOf("--players", "bots")
+	if len(rows) != 6 {
+		t.Fatalf("bots: %v", rows)
 	}
 	for i, row := range rows {
 		if row["position"] != float64(i+1) || row["player_id"] == "" || row["game_id"] == "" || row["score"] == nil || row["moves"] == nil || row["rank"] == nil || len(row) != 6 {
 			t.Errorf("row %d: %v", i, row)
 		}
 	}
-	if out, _, code = run(t, "", "leaderboard", "--addr", p.addr, "--preset", "strict", "--limit", "2"); code != 0 || strings.Count(out, "\n") != 3 {
+	if out, _, code = run(t, "", "leaderboard", "--addr", p.addr, "--preset", "strict", "--players", "bots", "--limit", "2"); code != 0 || strings.Count(out, "\n") != 3 {
 		t.Errorf("leaderboard: %d, %s", code, out)
 	}
 
@@ -388,6 +407,9 @@ func TestProgramSaysWhatIsWrong(t *testing.T) {
 		{"no preset", []string{"leaderboard", "--addr", p.addr, "--preset", "chess"}},
 		{"LEADERBOARD_NOT_FOUND", []string{"leaderboard", "--addr", p.addr, "--preset", "strict", "--depth", "3"}},
 		{"--limit", []string{"leaderboard", "--addr", p.addr, "--limit", "-1"}},
+		{"--period", []string{"leaderboard", "--addr", p.addr, "--period", "year"}},
+		{"--players", []string{"leaderboard", "--addr", p.addr, "--players", "dogs"}},
+		{"leaderboard.date", []string{"leaderboard", "--addr", p.addr, "--period", "day", "--date", "tomorrow"}},
 		{"depth", []string{"play", "--addr", p.addr, "--depth", "10"}},
 		{"IDENTITY_MISSING", []string{"play", "--addr", p.addr, "--player", "a b"}},
 		{"unknown command", []string{"dance"}},

@@ -332,7 +332,7 @@ func (p *playSession) end(ctx context.Context, g *gamev1.Game, token string) err
 		p.printf("\nYou died with health %d. Score %d.\n", g.GetHealth(), g.GetScore())
 	}
 	res, err := p.GetPlayerEntry(ctx, &scoringv1.GetPlayerEntryRequest{
-		Leaderboard: &scoringv1.Leaderboard{RulesetId: g.GetRulesetId()}, PlayerId: g.GetPlayerId(), ConsistencyToken: token,
+		Leaderboard: &scoringv1.Leaderboard{RulesetId: g.GetRulesetId(), ActorKind: g.GetActorKind()}, PlayerId: g.GetPlayerId(), ConsistencyToken: token,
 	})
 	switch reason(err) {
 	case "LEADERBOARD_NOT_FOUND", "ENTRY_NOT_FOUND":

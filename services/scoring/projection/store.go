@@ -71,18 +71,44 @@ type Entry struct {
 	Position uint64
 }
 
+// Range is which entries of a board to read: those below After, or those above
+// Before, or those from Position on, or those from the top.
+type Range struct {
+	After, Before *Key
+	// Position counts from 1; 0 for the top.
+	Position uint64
+	// Limit is how many entries to read, 1 or more: the ones next to After or
+	// Before.
+	Limit int
+}
+
 // Page is a part of a board, read from one snapshot.
 type Page struct {
 	// Entries stand in the board's order without gaps.
 	Entries []Entry
 	// TotalPlayers is how many players the board has.
 	TotalPlayers uint64
-	// More tells whether entries follow.
-	More bool
+	// Scores is how many of them have each score, the highest first.
+	Scores []ScoreCount
+	// Less and More tell whether entries stand above and below.
+	Less, More bool
+}
+
+// BoardInfo is a board and how many players it has.
+type BoardInfo struct {
+	Board
+	TotalPlayers uint64
+}
+
+// ScoreCount is how many players of a board have a score.
+type ScoreCount struct {
+	Score   int
+	Players uint64
 }
 
 // Store keeps the projection. All methods are safe for concurrent use and
-// honour the context. Boards are kept for every ruleset that has a ranked game.
+// honour the context. Boards are kept for every ruleset that has a ranked game;
+// an answer about a board comes from one snapshot.
 type Store interface {
 	// Checkpoints returns the checkpoint of every stream that has one.
 	Checkpoints(ctx context.Context) ([]Checkpoint, error)
@@ -109,14 +135,27 @@ type Store interface {
 	// Game returns a finished game. ErrNotFound.
 	Game(ctx context.Context, gameID string) (Game, error)
 
-	// Entries returns up to limit entries of a ruleset's board that stand
-	// below after, from the top if it is nil. A board without players is
+	// Entries returns a range of a board's entries. A board without players is
 	// empty, not an error.
-	Entries(ctx context.Context, rulesetID string, after *Key, limit int) (Page, error)
+	Entries(ctx context.Context, board Board, r Range) (Page, error)
 
-	// PlayerEntry returns a player's entry on a ruleset's board and how many
-	// players the board has, from one snapshot. ErrNotFound.
-	PlayerEntry(ctx context.Context, rulesetID, playerID string) (e Entry, totalPlayers uint64, err error)
+	// EntriesAround returns up to limit entries of a board with the player's
+	// among them: as many above as below, but for the ends of the board, and
+	// always limit if the board has as many. ErrNotFound without an entry.
+	EntriesAround(ctx context.Context, board Board, playerID string, limit int) (Page, error)
+
+	// PlayerEntries returns the entries of those players who have one, in the
+	// board's order.
+	PlayerEntries(ctx context.Context, board Board, playerIDs []string) (Page, error)
+
+	// Distribution returns how many players of a board have each score that
+	// somebody has, the highest first.
+	Distribution(ctx context.Context, board Board) ([]ScoreCount, error)
+
+	// Leaderboards returns up to limit boards that have players, in the order of
+	// [Board.Compare], below after if it is not nil, and only those that match the
+	// fields of only that are set.
+	Leaderboards(ctx context.Context, only Board, after *Board, limit int) ([]BoardInfo, error)
 
 	// Ping tells whether the store can be read. ErrUnavailable.
 	Ping(ctx context.Context) error

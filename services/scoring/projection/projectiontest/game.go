@@ -21,6 +21,9 @@ import (
 // Start is when the games of [NewGame] start.
 var Start = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
+// Classic is the board of all people's games by the classic rules.
+var Classic = projection.Board{RulesetID: "classic", ActorKind: eventv1.ActorKind_ACTOR_KIND_HUMAN, Period: projection.AllTime}
+
 // sequence gives every game a place of its own in the log.
 var sequence atomic.Uint64
 

@@ -1,62 +1,184 @@
 package projectiontest
 
 import (
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 )
 
-// CheckBoards compares every read of all boards with what games lead
-// to by brute force.
+// CheckBoards compares every read of all boards that games count for, and of one
+// that none does, with what they lead to by brute force.
 func CheckBoards(t testing.TB, s projection.Store, games []projection.Game) {
 	t.Helper()
-	for _, ruleset := range []string{"classic", "strict", "none"} {
-		want := model(ruleset, games)
-		for _, size := range []int{1, 6, 1000} {
-			if size == 1 && len(want) > 20 {
-				continue
-			}
-			var got []projection.Entry
-			var after *projection.Key
-			for {
-				page, err := s.Entries(t.Context(), ruleset, after, size)
-				if err != nil || page.TotalPlayers != uint64(len(want)) || len(page.Entries) > size {
-					t.Fatalf("%s: page of %d of %d, %v; want %d", ruleset, len(page.Entries), page.TotalPlayers, err, len(want))
-				}
-				got = append(got, page.Entries...)
-				if !page.More || len(got) > len(want) {
-					break
-				}
-				key := page.Entries[len(page.Entries)-1].Key()
-				after = &key
-			}
-			if !slices.Equal(got, want) {
-				t.Fatalf("%s in pages of %d:\n%+v\nwant\n%+v", ruleset, size, got, want)
+	boards := map[projection.Board]bool{{RulesetID: "none", ActorKind: eventv1.ActorKind_ACTOR_KIND_HUMAN, Period: projection.AllTime}: true}
+	for _, g := range games {
+		for _, b := range g.Boards() {
+			boards[b] = true
+		}
+	}
+	var infos []projection.BoardInfo
+	for b := range boards {
+		want := model(b, games)
+		checkBoard(t, s, b, want)
+		if len(want) > 0 {
+			infos = append(infos, projection.BoardInfo{Board: b, TotalPlayers: uint64(len(want))})
+		}
+	}
+	checkList(t, s, infos)
+}
+
+// checkList reads the list of boards in pages, whole and by each field.
+func checkList(t testing.TB, s projection.Store, want []projection.BoardInfo) {
+	t.Helper()
+	slices.SortFunc(want, func(a, b projection.BoardInfo) int { return a.Compare(b.Board) })
+	for _, only := range []projection.Board{
+		{}, {RulesetID: "strict"}, {ActorKind: eventv1.ActorKind_ACTOR_KIND_BOT}, {RulesetID: "classic", Period: projection.Week},
+	} {
+		match := func(b projection.BoardInfo) bool {
+			return (only.RulesetID == "" || b.RulesetID == only.RulesetID) && (only.ActorKind == 0 || b.ActorKind == only.ActorKind) &&
+				(only.Period == 0 || b.Period == only.Period)
+		}
+		var expected, got []projection.BoardInfo
+		for _, b := range want {
+			if match(b) {
+				expected = append(expected, b)
 			}
 		}
-		for _, e := range want {
-			got, total, err := s.PlayerEntry(t.Context(), ruleset, e.PlayerID)
-			if err != nil || got != e || total != uint64(len(want)) {
-				t.Fatalf("%s: entry %+v of %d, %v; want %+v of %d", ruleset, got, total, err, e, len(want))
+		var after *projection.Board
+		for {
+			page, err := s.Leaderboards(t.Context(), only, after, 3)
+			if err != nil || len(page) > 3 {
+				t.Fatalf("%d boards, %v", len(page), err)
 			}
+			if len(page) == 0 || len(got) > len(expected) {
+				break
+			}
+			got = append(got, page...)
+			after = &page[len(page)-1].Board
+		}
+		if !slices.Equal(got, expected) {
+			t.Fatalf("boards %v, want %v", got, expected)
 		}
 	}
 }
 
+func checkBoard(t testing.TB, s projection.Store, board projection.Board, want []projection.Entry) {
+	t.Helper()
+	for _, size := range []int{1, 6, 1000} {
+		if size == 1 && len(want) > 20 {
+			continue
+		}
+		checkPages(t, s, board, want, size)
+	}
+	var ids []string
+	for i, e := range want {
+		ids = append(ids, e.PlayerID)
+		if len(want) > 12 && i%7 != 0 && i < len(want)-2 {
+			continue // the ends and some between
+		}
+		page, err := s.PlayerEntries(t.Context(), board, []string{"nobody", e.PlayerID})
+		if err != nil || len(page.Entries) != 1 || page.Entries[0] != e || page.TotalPlayers != uint64(len(want)) {
+			t.Fatalf("%v: entry %+v, %v; want %+v of %d", board, page, err, e, len(want))
+		}
+		from, err := s.Entries(t.Context(), board, projection.Range{Position: e.Position, Limit: 3})
+		if err != nil || !slices.Equal(from.Entries, want[i:min(i+3, len(want))]) || from.Less != (i > 0) || from.More != (i+3 < len(want)) {
+			t.Fatalf("%v: from position %d: %+v, %v", board, e.Position, from, err)
+		}
+		for _, n := range []int{1, 4, 5} {
+			checkAround(t, s, board, want, i, n)
+		}
+	}
+	slices.Reverse(ids)
+	if page, err := s.PlayerEntries(t.Context(), board, ids); err != nil || !slices.Equal(page.Entries, want) {
+		t.Fatalf("%v: all entries by player: %+v, %v", board, page, err)
+	}
+	beyond := projection.Range{Position: uint64(len(want)) + 1, Limit: 3}
+	if page, err := s.Entries(t.Context(), board, beyond); err != nil || len(page.Entries) != 0 || page.More || page.Less != (len(want) > 0) {
+		t.Fatalf("%v: beyond the end: %+v, %v", board, page, err)
+	}
+	if page, err := s.EntriesAround(t.Context(), board, "nobody", 3); !errors.Is(err, projection.ErrNotFound) {
+		t.Fatalf("%v: around nobody: %+v, %v", board, page, err)
+	}
+	var counts []projection.ScoreCount
+	for _, e := range want {
+		if n := len(counts); n == 0 || counts[n-1].Score != e.Score {
+			counts = append(counts, projection.ScoreCount{Score: e.Score})
+		}
+		counts[len(counts)-1].Players++
+	}
+	if got, err := s.Distribution(t.Context(), board); err != nil || !slices.Equal(got, counts) {
+		t.Fatalf("%v: distribution %v, %v; want %v", board, got, err, counts)
+	}
+}
+
+// checkPages reads the whole board in pages, down and up again.
+func checkPages(t testing.TB, s projection.Store, board projection.Board, want []projection.Entry, size int) {
+	t.Helper()
+	var down, up []projection.Entry
+	r := projection.Range{Limit: size}
+	for {
+		page, err := s.Entries(t.Context(), board, r)
+		if err != nil || page.TotalPlayers != uint64(len(want)) || len(page.Entries) > size || page.Less != (len(down) > 0) {
+			t.Fatalf("%v: page of %d of %d, %v; want %d", board, len(page.Entries), page.TotalPlayers, err, len(want))
+		}
+		down = append(down, page.Entries...)
+		if !page.More || len(down) > len(want) {
+			break
+		}
+		key := page.Entries[len(page.Entries)-1].Key()
+		r.After = &key
+	}
+	if !slices.Equal(down, want) {
+		t.Fatalf("%v in pages of %d:\n%+v\nwant\n%+v", board, size, down, want)
+	}
+	if len(want) == 0 {
+		return
+	}
+	up = want[len(want)-1:]
+	for {
+		key := up[0].Key()
+		page, err := s.Entries(t.Context(), board, projection.Range{Before: &key, Limit: size})
+		if err != nil || len(page.Entries) > size || !page.More {
+			t.Fatalf("%v: page above %+v: %+v, %v", board, key, page, err)
+		}
+		up = slices.Concat(page.Entries, up)
+		if !page.Less || len(up) > len(want) {
+			break
+		}
+	}
+	if !slices.Equal(up, want) {
+		t.Fatalf("%v upwards in pages of %d:\n%+v\nwant\n%+v", board, size, up, want)
+	}
+}
+
+// checkAround reads n entries around the one at index i: contiguous, as many as
+// there can be, and as evenly as the ends allow.
+func checkAround(t testing.TB, s projection.Store, board projection.Board, want []projection.Entry, i, n int) {
+	t.Helper()
+	n = min(n, len(want))
+	first := max(0, min(i-n/2, len(want)-n))
+	page, err := s.EntriesAround(t.Context(), board, want[i].PlayerID, n)
+	if err != nil || !slices.Equal(page.Entries, want[first:first+n]) || page.TotalPlayers != uint64(len(want)) {
+		t.Fatalf("%v: %d around %d: %+v, %v", board, n, i, page, err)
+	}
+}
+
 // model is a board by definition: everybody's best game, sorted.
-func model(ruleset string, games []projection.Game) []projection.Entry {
+func model(board projection.Board, games []projection.Game) []projection.Entry {
 	bests := map[string]projection.Game{}
 	for _, g := range games {
-		if !g.Scored() || g.Mode == eventv1.GameMode_GAME_MODE_SEEDED || g.RulesetID != ruleset {
+		if !counts(board, g) {
 			continue
 		}
 		if b, ok := bests[g.PlayerID]; !ok || g.Key().Compare(b.Key()) < 0 {
 			bests[g.PlayerID] = g
 		}
 	}
-	var board []projection.Entry
+	var entries []projection.Entry
 	for _, g := range bests {
 		e := projection.Entry{Game: g, Rank: 1, Position: 1}
 		for _, other := range bests {
@@ -67,8 +189,20 @@ func model(ruleset string, games []projection.Game) []projection.Entry {
 				e.Position++
 			}
 		}
-		board = append(board, e)
+		entries = append(entries, e)
 	}
-	slices.SortFunc(board, func(a, b projection.Entry) int { return int(a.Position) - int(b.Position) })
-	return board
+	slices.SortFunc(entries, func(a, b projection.Entry) int { return int(a.Position) - int(b.Position) })
+	return entries
+}
+
+// counts tells whether a game counts for a board, by the rules' words.
+func counts(b projection.Board, g projection.Game) bool {
+	if !g.Scored() || g.Mode != eventv1.GameMode_GAME_MODE_RANDOM || g.RulesetID != b.RulesetID || g.ActorKind != b.ActorKind {
+		return false
+	}
+	if b.Period == projection.AllTime {
+		return true
+	}
+	opens, closes := b.Period.At(b.OpensAt)
+	return !g.StartedAt.Before(opens) && g.StartedAt.Before(closes) && g.EndedAt.Before(closes.Add(24*time.Hour))
 }

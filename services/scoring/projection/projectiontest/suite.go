@@ -54,12 +54,7 @@ func testEmpty(t *testing.T, s projection.Store) {
 	if g, err := s.Game(ctx, "26q4-00-none"); !errors.Is(err, projection.ErrNotFound) {
 		t.Errorf("game %v, %v", g, err)
 	}
-	if page, err := s.Entries(ctx, "classic", nil, 10); err != nil || len(page.Entries) != 0 || page.TotalPlayers != 0 || page.More {
-		t.Errorf("entries %+v, %v", page, err)
-	}
-	if e, _, err := s.PlayerEntry(ctx, "classic", "ada"); !errors.Is(err, projection.ErrNotFound) {
-		t.Errorf("entry %+v, %v", e, err)
-	}
+	CheckBoards(t, s, nil)
 }
 
 func testCheckpoint(t *testing.T, s projection.Store) {
@@ -113,9 +108,7 @@ func testCancelledCommit(t *testing.T, s projection.Store) {
 	if all, err := s.Checkpoints(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("checkpoints %v, %v", all, err)
 	}
-	if page, err := s.Entries(t.Context(), "classic", nil, 1); err != nil || page.TotalPlayers != 0 {
-		t.Errorf("entries %+v, %v", page, err)
-	}
+	CheckBoards(t, s, nil)
 }
 
 func testParked(t *testing.T, s projection.Store) {
@@ -142,7 +135,7 @@ func testParked(t *testing.T, s projection.Store) {
 	if _, err := s.Game(ctx, bad.GameID); !errors.Is(err, projection.ErrNotFound) {
 		t.Errorf("a parked game is shown: %v", err)
 	}
-	if page := everything(t, s, "classic"); len(page) != 1 || page[0].PlayerID != "bob" {
+	if page := everything(t, s, Classic); len(page) != 1 || page[0].PlayerID != "bob" {
 		t.Errorf("board %+v", page)
 	}
 	if all, err := s.Checkpoints(ctx); err != nil || len(all) != 1 || all[0].Sequence != 4 {
@@ -222,9 +215,9 @@ func testBestGame(t *testing.T, s projection.Store) {
 		if c.best {
 			want = g.GameID
 		}
-		e, total, err := s.PlayerEntry(t.Context(), "classic", "ada")
-		if err != nil || e.GameID != want || total != 1 || e.Rank != 1 || e.Position != 1 {
-			t.Errorf("%s: entry %+v of %d, %v; want game %s", c.name, e, total, err, want)
+		page, err := s.PlayerEntries(t.Context(), Classic, []string{"ada"})
+		if err != nil || page.TotalPlayers != 1 || page.Entries[0].GameID != want || page.Entries[0].Rank != 1 || page.Entries[0].Position != 1 {
+			t.Errorf("%s: entry %+v, %v; want game %s", c.name, page, err, want)
 		}
 		CheckBoards(t, s, played)
 	}
@@ -260,7 +253,7 @@ func testBoardOrder(t *testing.T, s projection.Store) {
 	w := writer{t: t, s: s}
 	w.finish(games...)
 	slices.SortFunc(games, func(a, b projection.Game) int { return a.Key().Compare(b.Key()) })
-	for i, e := range everything(t, s, "classic") {
+	for i, e := range everything(t, s, Classic) {
 		if e.Game != games[i] {
 			t.Fatalf("position %d: %+v, want %+v", i+1, e.Key(), games[i].Key())
 		}
@@ -312,7 +305,7 @@ func testConcurrentReaders(t *testing.T, s projection.Store) {
 	for range 4 {
 		readers.Go(func() {
 			for ctx.Err() == nil {
-				page, err := s.Entries(ctx, "classic", nil, 1000)
+				page, err := s.Entries(ctx, Classic, projection.Range{Limit: 1000})
 				if ctx.Err() != nil {
 					return
 				}
@@ -327,12 +320,12 @@ func testConcurrentReaders(t *testing.T, s projection.Store) {
 						return
 					}
 				}
-				e, total, err := s.PlayerEntry(ctx, "classic", "p3")
+				around, err := s.EntriesAround(ctx, Classic, "p3", 5)
 				if ctx.Err() != nil || errors.Is(err, projection.ErrNotFound) {
 					continue
 				}
-				if err != nil || e.Position > total || e.Rank > e.Position {
-					t.Errorf("rank %d, position %d of %d, %v", e.Rank, e.Position, total, err)
+				if err != nil || uint64(len(around.Entries)) != min(5, around.TotalPlayers) {
+					t.Errorf("%d around a player of %d, %v", len(around.Entries), around.TotalPlayers, err)
 					return
 				}
 			}
@@ -345,15 +338,15 @@ func testConcurrentReaders(t *testing.T, s projection.Store) {
 }
 
 func best(games []projection.Game) string {
-	if board := model("classic", games); len(board) > 0 {
+	if board := model(Classic, games); len(board) > 0 {
 		return board[0].GameID
 	}
 	return ""
 }
 
-func everything(t *testing.T, s projection.Store, ruleset string) []projection.Entry {
+func everything(t *testing.T, s projection.Store, board projection.Board) []projection.Entry {
 	t.Helper()
-	page, err := s.Entries(t.Context(), ruleset, nil, 10000)
+	page, err := s.Entries(t.Context(), board, projection.Range{Limit: 10000})
 	if err != nil || page.More {
 		t.Fatalf("more %v, %v", page.More, err)
 	}
@@ -397,7 +390,12 @@ func checkpoint(s projection.Step) projection.Checkpoint {
 // randomGame returns a game that ties with many others.
 func randomGame(rng *rand.Rand) projection.Game {
 	g := NewGame("p"+strconv.Itoa(rng.IntN(40)), []string{"classic", "classic", "strict"}[rng.IntN(3)], rng.IntN(12)-6, uint32(40+rng.IntN(3)))
-	g.EndedAt = Start.Add(time.Duration(rng.IntN(4)) * time.Second)
+	// Some start in one period and end in the next, or too late for theirs.
+	g.StartedAt = Start.Add(time.Duration(rng.IntN(5)) * 12 * time.Hour)
+	g.EndedAt = g.StartedAt.Add(time.Duration(rng.IntN(4))*time.Second + time.Duration(rng.IntN(3))*18*time.Hour)
+	if rng.IntN(4) == 0 {
+		g.ActorKind = eventv1.ActorKind_ACTOR_KIND_BOT
+	}
 	g.Stream = []string{"S", "T"}[rng.IntN(2)]
 	switch rng.IntN(10) {
 	case 0:

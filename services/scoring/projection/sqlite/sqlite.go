@@ -19,6 +19,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
+	"github.com/scoundrel-game/scoundrel/services/scoring/projection/sqlstore"
 )
 
 // Errors of [Open]. Each says in one line what to do.
@@ -40,12 +41,12 @@ var migrations embed.FS
 // Store is a [projection.Store] in an SQLite file. One connection writes, a
 // pool of others reads; readers see the last commit and wait for nobody.
 type Store struct {
+	*sqlstore.Store
+
 	path  string
 	write *sql.DB
 	read  *sql.DB
 }
-
-var _ projection.Store = (*Store)(nil)
 
 // Open opens the database at path, creating it if there is none and bringing
 // its schema up to date. It reads the whole file to check it. The caller closes
@@ -85,24 +86,25 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	readers := max(4, runtime.GOMAXPROCS(0))
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
+	s.Store, err = sqlstore.New(ctx, s.write, s.read, sqlstore.Dialect{Snapshot: &sql.TxOptions{ReadOnly: true}, Error: storeError})
+	if err != nil {
+		return nil, err
+	}
 	return s, s.Ping(ctx)
 }
 
 // Close closes the store. Calls under way fail.
 func (s *Store) Close() error {
 	var errs []error
+	if s.Store != nil {
+		errs = append(errs, s.Store.Close())
+	}
 	for _, db := range []*sql.DB{s.read, s.write} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// Ping tells whether the store can be read. ErrUnavailable.
-func (s *Store) Ping(ctx context.Context) error {
-	var version int
-	return storeError(ctx, "ping", s.read.QueryRowContext(ctx, `SELECT max(version_id) FROM goose_db_version`).Scan(&version))
 }
 
 func open(path string, params url.Values) (*sql.DB, error) {
@@ -176,24 +178,18 @@ func openError(err error) error {
 }
 
 // storeError gives an error of the database its meaning for a caller.
-func storeError(ctx context.Context, what string, err error) error {
-	if err == nil {
-		return nil
-	}
+func storeError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		// An interrupted statement has an error of its own.
-		return fmt.Errorf("%s: %w", what, context.Cause(ctx))
+		return context.Cause(ctx)
 	}
 	switch code(err) {
 	case 0, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE:
-		if errors.Is(err, sql.ErrNoRows) {
-			err = projection.ErrNotFound
-		}
-		return fmt.Errorf("%s: %w", what, err)
+		return err
 	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG:
-		return fmt.Errorf("%s: %w: %w", what, projection.ErrRejected, err)
+		return fmt.Errorf("%w: %w", projection.ErrRejected, err)
 	default:
-		return fmt.Errorf("%s: %w: %w", what, projection.ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", projection.ErrUnavailable, err)
 	}
 }
 

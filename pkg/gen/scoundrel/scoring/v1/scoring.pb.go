@@ -15,8 +15,8 @@ package scoringv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	v11 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
-	v1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
+	v1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
+	v11 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -32,15 +32,83 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which leaderboard: the all-time board of a ranked ruleset. An entry is a
-// player's best game: highest score; among wins of equal score the one with
-// fewer moves; then the one that ended earlier. People and programs share a
-// board: an entry's actor_kind tells them apart.
+// The span of time whose games a leaderboard holds, in UTC. A game belongs to
+// the spans in which it started, and counts for one if it ended within 24 hours
+// of its close. From then on the board is final and never changes.
+type Period int32
+
+const (
+	// Not set: ALL_TIME.
+	Period_PERIOD_UNSPECIFIED Period = 0
+	// Never closes.
+	Period_PERIOD_ALL_TIME Period = 1
+	// A calendar month.
+	Period_PERIOD_MONTH Period = 2
+	// A week that begins on a Monday, as in ISO 8601.
+	Period_PERIOD_WEEK Period = 3
+	// A calendar day.
+	Period_PERIOD_DAY Period = 4
+)
+
+// Enum value maps for Period.
+var (
+	Period_name = map[int32]string{
+		0: "PERIOD_UNSPECIFIED",
+		1: "PERIOD_ALL_TIME",
+		2: "PERIOD_MONTH",
+		3: "PERIOD_WEEK",
+		4: "PERIOD_DAY",
+	}
+	Period_value = map[string]int32{
+		"PERIOD_UNSPECIFIED": 0,
+		"PERIOD_ALL_TIME":    1,
+		"PERIOD_MONTH":       2,
+		"PERIOD_WEEK":        3,
+		"PERIOD_DAY":         4,
+	}
+)
+
+func (x Period) Enum() *Period {
+	p := new(Period)
+	*p = x
+	return p
+}
+
+func (x Period) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Period) Descriptor() protoreflect.EnumDescriptor {
+	return file_scoundrel_scoring_v1_scoring_proto_enumTypes[0].Descriptor()
+}
+
+func (Period) Type() protoreflect.EnumType {
+	return &file_scoundrel_scoring_v1_scoring_proto_enumTypes[0]
+}
+
+func (x Period) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Period.Descriptor instead.
+func (Period) EnumDescriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{0}
+}
+
+// Which leaderboard. An entry is a player's best game: highest score; among wins
+// of equal score the one with fewer moves; then the one that ended earlier.
 type Leaderboard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The canonical name of the ruleset, such as "classic"; presets are named by
 	// their own name. "classic" if empty.
-	RulesetId     string `protobuf:"bytes,1,opt,name=ruleset_id,json=rulesetId,proto3" json:"ruleset_id,omitempty"`
+	RulesetId string `protobuf:"bytes,1,opt,name=ruleset_id,json=rulesetId,proto3" json:"ruleset_id,omitempty"`
+	// Who plays: people and programs have boards of their own. People if unset.
+	ActorKind v1.ActorKind `protobuf:"varint,2,opt,name=actor_kind,json=actorKind,proto3,enum=scoundrel.event.v1.ActorKind" json:"actor_kind,omitempty"`
+	// The span of time; all time if unset.
+	Period Period `protobuf:"varint,3,opt,name=period,proto3,enum=scoundrel.scoring.v1.Period" json:"period,omitempty"`
+	// A day of the period as YYYY-MM-DD, in an answer its first one; today if
+	// empty. Always empty for all time.
+	Date          string `protobuf:"bytes,4,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -82,6 +150,118 @@ func (x *Leaderboard) GetRulesetId() string {
 	return ""
 }
 
+func (x *Leaderboard) GetActorKind() v1.ActorKind {
+	if x != nil {
+		return x.ActorKind
+	}
+	return v1.ActorKind(0)
+}
+
+func (x *Leaderboard) GetPeriod() Period {
+	if x != nil {
+		return x.Period
+	}
+	return Period_PERIOD_UNSPECIFIED
+}
+
+func (x *Leaderboard) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
+// What is known of a leaderboard.
+type LeaderboardInfo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which.
+	Leaderboard *Leaderboard `protobuf:"bytes,1,opt,name=leaderboard,proto3" json:"leaderboard,omitempty"`
+	// The first moment of its period; unset for all time.
+	OpensAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=opens_at,json=opensAt,proto3" json:"opens_at,omitempty"`
+	// The first moment after its period; unset for all time.
+	ClosesAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=closes_at,json=closesAt,proto3" json:"closes_at,omitempty"`
+	// From when on it never changes; unset for all time.
+	FinalAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=final_at,json=finalAt,proto3" json:"final_at,omitempty"`
+	// Whether it is final.
+	Final bool `protobuf:"varint,5,opt,name=final,proto3" json:"final,omitempty"`
+	// Players on it.
+	TotalPlayers  uint64 `protobuf:"varint,6,opt,name=total_players,json=totalPlayers,proto3" json:"total_players,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaderboardInfo) Reset() {
+	*x = LeaderboardInfo{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaderboardInfo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaderboardInfo) ProtoMessage() {}
+
+func (x *LeaderboardInfo) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaderboardInfo.ProtoReflect.Descriptor instead.
+func (*LeaderboardInfo) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *LeaderboardInfo) GetLeaderboard() *Leaderboard {
+	if x != nil {
+		return x.Leaderboard
+	}
+	return nil
+}
+
+func (x *LeaderboardInfo) GetOpensAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OpensAt
+	}
+	return nil
+}
+
+func (x *LeaderboardInfo) GetClosesAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClosesAt
+	}
+	return nil
+}
+
+func (x *LeaderboardInfo) GetFinalAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FinalAt
+	}
+	return nil
+}
+
+func (x *LeaderboardInfo) GetFinal() bool {
+	if x != nil {
+		return x.Final
+	}
+	return false
+}
+
+func (x *LeaderboardInfo) GetTotalPlayers() uint64 {
+	if x != nil {
+		return x.TotalPlayers
+	}
+	return 0
+}
+
 // A player's place on a leaderboard.
 type LeaderboardEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -100,16 +280,16 @@ type LeaderboardEntry struct {
 	// When that game ended.
 	EndedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
 	// Whether it was won. A loss can score 0, so the score does not tell.
-	Outcome v1.Outcome `protobuf:"varint,8,opt,name=outcome,proto3,enum=scoundrel.rules.v1.Outcome" json:"outcome,omitempty"`
+	Outcome v11.Outcome `protobuf:"varint,8,opt,name=outcome,proto3,enum=scoundrel.rules.v1.Outcome" json:"outcome,omitempty"`
 	// Who played it.
-	ActorKind     v11.ActorKind `protobuf:"varint,9,opt,name=actor_kind,json=actorKind,proto3,enum=scoundrel.event.v1.ActorKind" json:"actor_kind,omitempty"`
+	ActorKind     v1.ActorKind `protobuf:"varint,9,opt,name=actor_kind,json=actorKind,proto3,enum=scoundrel.event.v1.ActorKind" json:"actor_kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LeaderboardEntry) Reset() {
 	*x = LeaderboardEntry{}
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[1]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -121,7 +301,7 @@ func (x *LeaderboardEntry) String() string {
 func (*LeaderboardEntry) ProtoMessage() {}
 
 func (x *LeaderboardEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[1]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -134,7 +314,7 @@ func (x *LeaderboardEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaderboardEntry.ProtoReflect.Descriptor instead.
 func (*LeaderboardEntry) Descriptor() ([]byte, []int) {
-	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{1}
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *LeaderboardEntry) GetRank() uint64 {
@@ -186,18 +366,18 @@ func (x *LeaderboardEntry) GetEndedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *LeaderboardEntry) GetOutcome() v1.Outcome {
+func (x *LeaderboardEntry) GetOutcome() v11.Outcome {
 	if x != nil {
 		return x.Outcome
 	}
-	return v1.Outcome(0)
+	return v11.Outcome(0)
 }
 
-func (x *LeaderboardEntry) GetActorKind() v11.ActorKind {
+func (x *LeaderboardEntry) GetActorKind() v1.ActorKind {
 	if x != nil {
 		return x.ActorKind
 	}
-	return v11.ActorKind(0)
+	return v1.ActorKind(0)
 }
 
 // A request for a game's score.
@@ -213,7 +393,7 @@ type GetScoreRequest struct {
 
 func (x *GetScoreRequest) Reset() {
 	*x = GetScoreRequest{}
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[2]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -225,7 +405,7 @@ func (x *GetScoreRequest) String() string {
 func (*GetScoreRequest) ProtoMessage() {}
 
 func (x *GetScoreRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[2]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -238,7 +418,7 @@ func (x *GetScoreRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetScoreRequest.ProtoReflect.Descriptor instead.
 func (*GetScoreRequest) Descriptor() ([]byte, []int) {
-	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{2}
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GetScoreRequest) GetGameId() string {
@@ -266,7 +446,7 @@ type GetScoreResponse struct {
 
 func (x *GetScoreResponse) Reset() {
 	*x = GetScoreResponse{}
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[3]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -278,7 +458,7 @@ func (x *GetScoreResponse) String() string {
 func (*GetScoreResponse) ProtoMessage() {}
 
 func (x *GetScoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[3]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -291,7 +471,7 @@ func (x *GetScoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetScoreResponse.ProtoReflect.Descriptor instead.
 func (*GetScoreResponse) Descriptor() ([]byte, []int) {
-	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{3}
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetScoreResponse) GetScore() *GameScore {
@@ -311,9 +491,9 @@ type GameScore struct {
 	// The canonical name of its rules.
 	RulesetId string `protobuf:"bytes,3,opt,name=ruleset_id,json=rulesetId,proto3" json:"ruleset_id,omitempty"`
 	// Where its deck came from.
-	Mode v11.GameMode `protobuf:"varint,4,opt,name=mode,proto3,enum=scoundrel.event.v1.GameMode" json:"mode,omitempty"`
+	Mode v1.GameMode `protobuf:"varint,4,opt,name=mode,proto3,enum=scoundrel.event.v1.GameMode" json:"mode,omitempty"`
 	// Won or lost.
-	Outcome v1.Outcome `protobuf:"varint,5,opt,name=outcome,proto3,enum=scoundrel.rules.v1.Outcome" json:"outcome,omitempty"`
+	Outcome v11.Outcome `protobuf:"varint,5,opt,name=outcome,proto3,enum=scoundrel.rules.v1.Outcome" json:"outcome,omitempty"`
 	// The score.
 	Score int32 `protobuf:"varint,6,opt,name=score,proto3" json:"score,omitempty"`
 	// Accepted moves.
@@ -326,14 +506,14 @@ type GameScore struct {
 	// best there; empty if it does not rank.
 	Leaderboards []*Leaderboard `protobuf:"bytes,10,rep,name=leaderboards,proto3" json:"leaderboards,omitempty"`
 	// Who played it.
-	ActorKind     v11.ActorKind `protobuf:"varint,11,opt,name=actor_kind,json=actorKind,proto3,enum=scoundrel.event.v1.ActorKind" json:"actor_kind,omitempty"`
+	ActorKind     v1.ActorKind `protobuf:"varint,11,opt,name=actor_kind,json=actorKind,proto3,enum=scoundrel.event.v1.ActorKind" json:"actor_kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GameScore) Reset() {
 	*x = GameScore{}
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[4]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -345,7 +525,7 @@ func (x *GameScore) String() string {
 func (*GameScore) ProtoMessage() {}
 
 func (x *GameScore) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[4]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -358,7 +538,7 @@ func (x *GameScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameScore.ProtoReflect.Descriptor instead.
 func (*GameScore) Descriptor() ([]byte, []int) {
-	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{4}
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GameScore) GetGameId() string {
@@ -382,18 +562,18 @@ func (x *GameScore) GetRulesetId() string {
 	return ""
 }
 
-func (x *GameScore) GetMode() v11.GameMode {
+func (x *GameScore) GetMode() v1.GameMode {
 	if x != nil {
 		return x.Mode
 	}
-	return v11.GameMode(0)
+	return v1.GameMode(0)
 }
 
-func (x *GameScore) GetOutcome() v1.Outcome {
+func (x *GameScore) GetOutcome() v11.Outcome {
 	if x != nil {
 		return x.Outcome
 	}
-	return v1.Outcome(0)
+	return v11.Outcome(0)
 }
 
 func (x *GameScore) GetScore() int32 {
@@ -431,11 +611,11 @@ func (x *GameScore) GetLeaderboards() []*Leaderboard {
 	return nil
 }
 
-func (x *GameScore) GetActorKind() v11.ActorKind {
+func (x *GameScore) GetActorKind() v1.ActorKind {
 	if x != nil {
 		return x.ActorKind
 	}
-	return v11.ActorKind(0)
+	return v1.ActorKind(0)
 }
 
 // A request for a page of a leaderboard.
@@ -445,17 +625,19 @@ type ListLeaderboardEntriesRequest struct {
 	Leaderboard *Leaderboard `protobuf:"bytes,1,opt,name=leaderboard,proto3" json:"leaderboard,omitempty"`
 	// How many entries; 50 if 0, at most 200. Negative is refused.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before, empty for the first.
+	// next_page_token or previous_page_token of another page, empty for the first.
 	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// From a game command; empty for what is known now.
 	ConsistencyToken string `protobuf:"bytes,4,opt,name=consistency_token,json=consistencyToken,proto3" json:"consistency_token,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The position of the first entry, from 1; 0 for the top. Not with page_token.
+	StartPosition uint64 `protobuf:"varint,5,opt,name=start_position,json=startPosition,proto3" json:"start_position,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListLeaderboardEntriesRequest) Reset() {
 	*x = ListLeaderboardEntriesRequest{}
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[5]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -467,7 +649,7 @@ func (x *ListLeaderboardEntriesRequest) String() string {
 func (*ListLeaderboardEntriesRequest) ProtoMessage() {}
 
 func (x *ListLeaderboardEntriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[5]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -480,7 +662,7 @@ func (x *ListLeaderboardEntriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeaderboardEntriesRequest.ProtoReflect.Descriptor instead.
 func (*ListLeaderboardEntriesRequest) Descriptor() ([]byte, []int) {
-	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{5}
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListLeaderboardEntriesRequest) GetLeaderboard() *Leaderboard {
@@ -511,6 +693,13 @@ func (x *ListLeaderboardEntriesRequest) GetConsistencyToken() string {
 	return ""
 }
 
+func (x *ListLeaderboardEntriesRequest) GetStartPosition() uint64 {
+	if x != nil {
+		return x.StartPosition
+	}
+	return 0
+}
+
 // A page of a leaderboard.
 type ListLeaderboardEntriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -519,14 +708,18 @@ type ListLeaderboardEntriesResponse struct {
 	// Set if there is more.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	// Players on the board.
-	TotalPlayers  uint64 `protobuf:"varint,3,opt,name=total_players,json=totalPlayers,proto3" json:"total_players,omitempty"`
+	TotalPlayers uint64 `protobuf:"varint,3,opt,name=total_players,json=totalPlayers,proto3" json:"total_players,omitempty"`
+	// Set if entries stand above.
+	PreviousPageToken string `protobuf:"bytes,4,opt,name=previous_page_token,json=previousPageToken,proto3" json:"previous_page_token,omitempty"`
+	// The board, with its date.
+	Leaderboard   *Leaderboard `protobuf:"bytes,5,opt,name=leaderboard,proto3" json:"leaderboard,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListLeaderboardEntriesResponse) Reset() {
 	*x = ListLeaderboardEntriesResponse{}
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[6]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -538,7 +731,7 @@ func (x *ListLeaderboardEntriesResponse) String() string {
 func (*ListLeaderboardEntriesResponse) ProtoMessage() {}
 
 func (x *ListLeaderboardEntriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[6]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -551,7 +744,7 @@ func (x *ListLeaderboardEntriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeaderboardEntriesResponse.ProtoReflect.Descriptor instead.
 func (*ListLeaderboardEntriesResponse) Descriptor() ([]byte, []int) {
-	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{6}
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListLeaderboardEntriesResponse) GetEntries() []*LeaderboardEntry {
@@ -575,6 +768,20 @@ func (x *ListLeaderboardEntriesResponse) GetTotalPlayers() uint64 {
 	return 0
 }
 
+func (x *ListLeaderboardEntriesResponse) GetPreviousPageToken() string {
+	if x != nil {
+		return x.PreviousPageToken
+	}
+	return ""
+}
+
+func (x *ListLeaderboardEntriesResponse) GetLeaderboard() *Leaderboard {
+	if x != nil {
+		return x.Leaderboard
+	}
+	return nil
+}
+
 // A request for one player's entry.
 type GetPlayerEntryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -590,7 +797,7 @@ type GetPlayerEntryRequest struct {
 
 func (x *GetPlayerEntryRequest) Reset() {
 	*x = GetPlayerEntryRequest{}
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[7]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -602,7 +809,7 @@ func (x *GetPlayerEntryRequest) String() string {
 func (*GetPlayerEntryRequest) ProtoMessage() {}
 
 func (x *GetPlayerEntryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[7]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -615,7 +822,7 @@ func (x *GetPlayerEntryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPlayerEntryRequest.ProtoReflect.Descriptor instead.
 func (*GetPlayerEntryRequest) Descriptor() ([]byte, []int) {
-	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{7}
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetPlayerEntryRequest) GetLeaderboard() *Leaderboard {
@@ -645,14 +852,17 @@ type GetPlayerEntryResponse struct {
 	// The entry.
 	Entry *LeaderboardEntry `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`
 	// Players on the board.
-	TotalPlayers  uint64 `protobuf:"varint,2,opt,name=total_players,json=totalPlayers,proto3" json:"total_players,omitempty"`
+	TotalPlayers uint64 `protobuf:"varint,2,opt,name=total_players,json=totalPlayers,proto3" json:"total_players,omitempty"`
+	// 100 x players with a lower score / other players, 0 to 100; 100 for the only
+	// player.
+	Percentile    float64 `protobuf:"fixed64,3,opt,name=percentile,proto3" json:"percentile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetPlayerEntryResponse) Reset() {
 	*x = GetPlayerEntryResponse{}
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[8]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -664,7 +874,7 @@ func (x *GetPlayerEntryResponse) String() string {
 func (*GetPlayerEntryResponse) ProtoMessage() {}
 
 func (x *GetPlayerEntryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[8]
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -677,7 +887,7 @@ func (x *GetPlayerEntryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPlayerEntryResponse.ProtoReflect.Descriptor instead.
 func (*GetPlayerEntryResponse) Descriptor() ([]byte, []int) {
-	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{8}
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetPlayerEntryResponse) GetEntry() *LeaderboardEntry {
@@ -694,14 +904,719 @@ func (x *GetPlayerEntryResponse) GetTotalPlayers() uint64 {
 	return 0
 }
 
+func (x *GetPlayerEntryResponse) GetPercentile() float64 {
+	if x != nil {
+		return x.Percentile
+	}
+	return 0
+}
+
+// A request for a page of leaderboards.
+type ListLeaderboardsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only those of this ruleset; all ranked ones if empty.
+	RulesetId string `protobuf:"bytes,1,opt,name=ruleset_id,json=rulesetId,proto3" json:"ruleset_id,omitempty"`
+	// Only those of these players; both kinds if unset.
+	ActorKind v1.ActorKind `protobuf:"varint,2,opt,name=actor_kind,json=actorKind,proto3,enum=scoundrel.event.v1.ActorKind" json:"actor_kind,omitempty"`
+	// Only those of this kind of period; all kinds if unset.
+	Period Period `protobuf:"varint,3,opt,name=period,proto3,enum=scoundrel.scoring.v1.Period" json:"period,omitempty"`
+	// How many; 50 if 0, at most 200. Negative is refused.
+	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before, empty for the first.
+	PageToken string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// From a game command; empty for what is known now.
+	ConsistencyToken string `protobuf:"bytes,6,opt,name=consistency_token,json=consistencyToken,proto3" json:"consistency_token,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *ListLeaderboardsRequest) Reset() {
+	*x = ListLeaderboardsRequest{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLeaderboardsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLeaderboardsRequest) ProtoMessage() {}
+
+func (x *ListLeaderboardsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLeaderboardsRequest.ProtoReflect.Descriptor instead.
+func (*ListLeaderboardsRequest) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ListLeaderboardsRequest) GetRulesetId() string {
+	if x != nil {
+		return x.RulesetId
+	}
+	return ""
+}
+
+func (x *ListLeaderboardsRequest) GetActorKind() v1.ActorKind {
+	if x != nil {
+		return x.ActorKind
+	}
+	return v1.ActorKind(0)
+}
+
+func (x *ListLeaderboardsRequest) GetPeriod() Period {
+	if x != nil {
+		return x.Period
+	}
+	return Period_PERIOD_UNSPECIFIED
+}
+
+func (x *ListLeaderboardsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListLeaderboardsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListLeaderboardsRequest) GetConsistencyToken() string {
+	if x != nil {
+		return x.ConsistencyToken
+	}
+	return ""
+}
+
+// A page of leaderboards.
+type ListLeaderboardsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The boards that have players: the latest opened first, all time before any.
+	Leaderboards []*LeaderboardInfo `protobuf:"bytes,1,rep,name=leaderboards,proto3" json:"leaderboards,omitempty"`
+	// Set if there is more.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLeaderboardsResponse) Reset() {
+	*x = ListLeaderboardsResponse{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLeaderboardsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLeaderboardsResponse) ProtoMessage() {}
+
+func (x *ListLeaderboardsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLeaderboardsResponse.ProtoReflect.Descriptor instead.
+func (*ListLeaderboardsResponse) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListLeaderboardsResponse) GetLeaderboards() []*LeaderboardInfo {
+	if x != nil {
+		return x.Leaderboards
+	}
+	return nil
+}
+
+func (x *ListLeaderboardsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// A request for the entries next to a player's.
+type ListEntriesAroundRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which board.
+	Leaderboard *Leaderboard `protobuf:"bytes,1,opt,name=leaderboard,proto3" json:"leaderboard,omitempty"`
+	// Whose entry is in the middle; the caller's if empty.
+	PlayerId string `protobuf:"bytes,2,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	// How many entries in all; 11 if 0, at most 200. Negative is refused.
+	Limit int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	// From a game command; empty for what is known now.
+	ConsistencyToken string `protobuf:"bytes,4,opt,name=consistency_token,json=consistencyToken,proto3" json:"consistency_token,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *ListEntriesAroundRequest) Reset() {
+	*x = ListEntriesAroundRequest{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEntriesAroundRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEntriesAroundRequest) ProtoMessage() {}
+
+func (x *ListEntriesAroundRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEntriesAroundRequest.ProtoReflect.Descriptor instead.
+func (*ListEntriesAroundRequest) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ListEntriesAroundRequest) GetLeaderboard() *Leaderboard {
+	if x != nil {
+		return x.Leaderboard
+	}
+	return nil
+}
+
+func (x *ListEntriesAroundRequest) GetPlayerId() string {
+	if x != nil {
+		return x.PlayerId
+	}
+	return ""
+}
+
+func (x *ListEntriesAroundRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *ListEntriesAroundRequest) GetConsistencyToken() string {
+	if x != nil {
+		return x.ConsistencyToken
+	}
+	return ""
+}
+
+// The entries next to a player's.
+type ListEntriesAroundResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Contiguous, in the board's order, the player's own among them.
+	Entries []*LeaderboardEntry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	// Players on the board.
+	TotalPlayers  uint64 `protobuf:"varint,2,opt,name=total_players,json=totalPlayers,proto3" json:"total_players,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEntriesAroundResponse) Reset() {
+	*x = ListEntriesAroundResponse{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEntriesAroundResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEntriesAroundResponse) ProtoMessage() {}
+
+func (x *ListEntriesAroundResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEntriesAroundResponse.ProtoReflect.Descriptor instead.
+func (*ListEntriesAroundResponse) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListEntriesAroundResponse) GetEntries() []*LeaderboardEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *ListEntriesAroundResponse) GetTotalPlayers() uint64 {
+	if x != nil {
+		return x.TotalPlayers
+	}
+	return 0
+}
+
+// A request for the entries of several players.
+type BatchGetEntriesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which board.
+	Leaderboard *Leaderboard `protobuf:"bytes,1,opt,name=leaderboard,proto3" json:"leaderboard,omitempty"`
+	// Which players, 1 to 100.
+	PlayerIds []string `protobuf:"bytes,2,rep,name=player_ids,json=playerIds,proto3" json:"player_ids,omitempty"`
+	// From a game command; empty for what is known now.
+	ConsistencyToken string `protobuf:"bytes,3,opt,name=consistency_token,json=consistencyToken,proto3" json:"consistency_token,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *BatchGetEntriesRequest) Reset() {
+	*x = BatchGetEntriesRequest{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchGetEntriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchGetEntriesRequest) ProtoMessage() {}
+
+func (x *BatchGetEntriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchGetEntriesRequest.ProtoReflect.Descriptor instead.
+func (*BatchGetEntriesRequest) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *BatchGetEntriesRequest) GetLeaderboard() *Leaderboard {
+	if x != nil {
+		return x.Leaderboard
+	}
+	return nil
+}
+
+func (x *BatchGetEntriesRequest) GetPlayerIds() []string {
+	if x != nil {
+		return x.PlayerIds
+	}
+	return nil
+}
+
+func (x *BatchGetEntriesRequest) GetConsistencyToken() string {
+	if x != nil {
+		return x.ConsistencyToken
+	}
+	return ""
+}
+
+// The entries of several players.
+type BatchGetEntriesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the board's order; players without an entry are left out.
+	Entries []*LeaderboardEntry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	// Players on the board.
+	TotalPlayers  uint64 `protobuf:"varint,2,opt,name=total_players,json=totalPlayers,proto3" json:"total_players,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchGetEntriesResponse) Reset() {
+	*x = BatchGetEntriesResponse{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchGetEntriesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchGetEntriesResponse) ProtoMessage() {}
+
+func (x *BatchGetEntriesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchGetEntriesResponse.ProtoReflect.Descriptor instead.
+func (*BatchGetEntriesResponse) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *BatchGetEntriesResponse) GetEntries() []*LeaderboardEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *BatchGetEntriesResponse) GetTotalPlayers() uint64 {
+	if x != nil {
+		return x.TotalPlayers
+	}
+	return 0
+}
+
+// A request for a leaderboard's scores.
+type GetScoreDistributionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which board.
+	Leaderboard *Leaderboard `protobuf:"bytes,1,opt,name=leaderboard,proto3" json:"leaderboard,omitempty"`
+	// From a game command; empty for what is known now.
+	ConsistencyToken string `protobuf:"bytes,2,opt,name=consistency_token,json=consistencyToken,proto3" json:"consistency_token,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *GetScoreDistributionRequest) Reset() {
+	*x = GetScoreDistributionRequest{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetScoreDistributionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetScoreDistributionRequest) ProtoMessage() {}
+
+func (x *GetScoreDistributionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetScoreDistributionRequest.ProtoReflect.Descriptor instead.
+func (*GetScoreDistributionRequest) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GetScoreDistributionRequest) GetLeaderboard() *Leaderboard {
+	if x != nil {
+		return x.Leaderboard
+	}
+	return nil
+}
+
+func (x *GetScoreDistributionRequest) GetConsistencyToken() string {
+	if x != nil {
+		return x.ConsistencyToken
+	}
+	return ""
+}
+
+// How many players have each score.
+type GetScoreDistributionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Every score that somebody has, the highest first.
+	Scores []*ScoreCount `protobuf:"bytes,1,rep,name=scores,proto3" json:"scores,omitempty"`
+	// Players on the board.
+	TotalPlayers  uint64 `protobuf:"varint,2,opt,name=total_players,json=totalPlayers,proto3" json:"total_players,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetScoreDistributionResponse) Reset() {
+	*x = GetScoreDistributionResponse{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetScoreDistributionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetScoreDistributionResponse) ProtoMessage() {}
+
+func (x *GetScoreDistributionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetScoreDistributionResponse.ProtoReflect.Descriptor instead.
+func (*GetScoreDistributionResponse) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *GetScoreDistributionResponse) GetScores() []*ScoreCount {
+	if x != nil {
+		return x.Scores
+	}
+	return nil
+}
+
+func (x *GetScoreDistributionResponse) GetTotalPlayers() uint64 {
+	if x != nil {
+		return x.TotalPlayers
+	}
+	return 0
+}
+
+// How many players have a score.
+type ScoreCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The score.
+	Score int32 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
+	// How many players have it as that of their best game.
+	Players       uint64 `protobuf:"varint,2,opt,name=players,proto3" json:"players,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScoreCount) Reset() {
+	*x = ScoreCount{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScoreCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScoreCount) ProtoMessage() {}
+
+func (x *ScoreCount) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScoreCount.ProtoReflect.Descriptor instead.
+func (*ScoreCount) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ScoreCount) GetScore() int32 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+func (x *ScoreCount) GetPlayers() uint64 {
+	if x != nil {
+		return x.Players
+	}
+	return 0
+}
+
+// A request for what rank a score would get.
+type GetRankForScoreRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which board.
+	Leaderboard *Leaderboard `protobuf:"bytes,1,opt,name=leaderboard,proto3" json:"leaderboard,omitempty"`
+	// The score.
+	Score int32 `protobuf:"varint,2,opt,name=score,proto3" json:"score,omitempty"`
+	// From a game command; empty for what is known now.
+	ConsistencyToken string `protobuf:"bytes,3,opt,name=consistency_token,json=consistencyToken,proto3" json:"consistency_token,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *GetRankForScoreRequest) Reset() {
+	*x = GetRankForScoreRequest{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetRankForScoreRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetRankForScoreRequest) ProtoMessage() {}
+
+func (x *GetRankForScoreRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetRankForScoreRequest.ProtoReflect.Descriptor instead.
+func (*GetRankForScoreRequest) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *GetRankForScoreRequest) GetLeaderboard() *Leaderboard {
+	if x != nil {
+		return x.Leaderboard
+	}
+	return nil
+}
+
+func (x *GetRankForScoreRequest) GetScore() int32 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+func (x *GetRankForScoreRequest) GetConsistencyToken() string {
+	if x != nil {
+		return x.ConsistencyToken
+	}
+	return ""
+}
+
+// What rank a score would get.
+type GetRankForScoreResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rank of a further player with that score.
+	Rank uint64 `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`
+	// Players on the board now.
+	TotalPlayers uint64 `protobuf:"varint,2,opt,name=total_players,json=totalPlayers,proto3" json:"total_players,omitempty"`
+	// 100 x players with a lower score / players, 0 to 100; 100 on an empty board.
+	Percentile    float64 `protobuf:"fixed64,3,opt,name=percentile,proto3" json:"percentile,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetRankForScoreResponse) Reset() {
+	*x = GetRankForScoreResponse{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetRankForScoreResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetRankForScoreResponse) ProtoMessage() {}
+
+func (x *GetRankForScoreResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetRankForScoreResponse.ProtoReflect.Descriptor instead.
+func (*GetRankForScoreResponse) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *GetRankForScoreResponse) GetRank() uint64 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *GetRankForScoreResponse) GetTotalPlayers() uint64 {
+	if x != nil {
+		return x.TotalPlayers
+	}
+	return 0
+}
+
+func (x *GetRankForScoreResponse) GetPercentile() float64 {
+	if x != nil {
+		return x.Percentile
+	}
+	return 0
+}
+
 var File_scoundrel_scoring_v1_scoring_proto protoreflect.FileDescriptor
 
 const file_scoundrel_scoring_v1_scoring_proto_rawDesc = "" +
 	"\n" +
-	"\"scoundrel/scoring/v1/scoring.proto\x12\x14scoundrel.scoring.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1escoundrel/event/v1/event.proto\x1a\x1escoundrel/rules/v1/rules.proto\"6\n" +
+	"\"scoundrel/scoring/v1/scoring.proto\x12\x14scoundrel.scoring.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1escoundrel/event/v1/event.proto\x1a\x1escoundrel/rules/v1/rules.proto\"\xdb\x01\n" +
 	"\vLeaderboard\x12'\n" +
 	"\n" +
-	"ruleset_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\trulesetId\"\xd0\x02\n" +
+	"ruleset_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\trulesetId\x12F\n" +
+	"\n" +
+	"actor_kind\x18\x02 \x01(\x0e2\x1d.scoundrel.event.v1.ActorKindB\b\xbaH\x05\x82\x01\x02\x10\x01R\tactorKind\x12>\n" +
+	"\x06period\x18\x03 \x01(\x0e2\x1c.scoundrel.scoring.v1.PeriodB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06period\x12\x1b\n" +
+	"\x04date\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18\n" +
+	"R\x04date\"\xb8\x02\n" +
+	"\x0fLeaderboardInfo\x12C\n" +
+	"\vleaderboard\x18\x01 \x01(\v2!.scoundrel.scoring.v1.LeaderboardR\vleaderboard\x125\n" +
+	"\bopens_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\aopensAt\x127\n" +
+	"\tcloses_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\bclosesAt\x125\n" +
+	"\bfinal_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\afinalAt\x12\x14\n" +
+	"\x05final\x18\x05 \x01(\bR\x05final\x12#\n" +
+	"\rtotal_players\x18\x06 \x01(\x04R\ftotalPlayers\"\xd0\x02\n" +
 	"\x10LeaderboardEntry\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\x04R\x04rank\x12\x1a\n" +
 	"\bposition\x18\x02 \x01(\x04R\bposition\x12\x1b\n" +
@@ -733,28 +1648,95 @@ const file_scoundrel_scoring_v1_scoring_proto_rawDesc = "" +
 	"\fleaderboards\x18\n" +
 	" \x03(\v2!.scoundrel.scoring.v1.LeaderboardR\fleaderboards\x12<\n" +
 	"\n" +
-	"actor_kind\x18\v \x01(\x0e2\x1d.scoundrel.event.v1.ActorKindR\tactorKind\"\xea\x01\n" +
+	"actor_kind\x18\v \x01(\x0e2\x1d.scoundrel.event.v1.ActorKindR\tactorKind\"\x91\x02\n" +
 	"\x1dListLeaderboardEntriesRequest\x12C\n" +
 	"\vleaderboard\x18\x01 \x01(\v2!.scoundrel.scoring.v1.LeaderboardR\vleaderboard\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x125\n" +
-	"\x11consistency_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"\xaf\x01\n" +
+	"\x11consistency_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\x12%\n" +
+	"\x0estart_position\x18\x05 \x01(\x04R\rstartPosition\"\xa4\x02\n" +
 	"\x1eListLeaderboardEntriesResponse\x12@\n" +
 	"\aentries\x18\x01 \x03(\v2&.scoundrel.scoring.v1.LeaderboardEntryR\aentries\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12#\n" +
-	"\rtotal_players\x18\x03 \x01(\x04R\ftotalPlayers\"\xb9\x01\n" +
+	"\rtotal_players\x18\x03 \x01(\x04R\ftotalPlayers\x12.\n" +
+	"\x13previous_page_token\x18\x04 \x01(\tR\x11previousPageToken\x12C\n" +
+	"\vleaderboard\x18\x05 \x01(\v2!.scoundrel.scoring.v1.LeaderboardR\vleaderboard\"\xb9\x01\n" +
 	"\x15GetPlayerEntryRequest\x12C\n" +
 	"\vleaderboard\x18\x01 \x01(\v2!.scoundrel.scoring.v1.LeaderboardR\vleaderboard\x12$\n" +
 	"\tplayer_id\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\bplayerId\x125\n" +
-	"\x11consistency_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"{\n" +
+	"\x11consistency_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"\x9b\x01\n" +
 	"\x16GetPlayerEntryResponse\x12<\n" +
 	"\x05entry\x18\x01 \x01(\v2&.scoundrel.scoring.v1.LeaderboardEntryR\x05entry\x12#\n" +
-	"\rtotal_players\x18\x02 \x01(\x04R\ftotalPlayers2\xde\x02\n" +
+	"\rtotal_players\x18\x02 \x01(\x04R\ftotalPlayers\x12\x1e\n" +
+	"\n" +
+	"percentile\x18\x03 \x01(\x01R\n" +
+	"percentile\"\xd0\x02\n" +
+	"\x17ListLeaderboardsRequest\x12'\n" +
+	"\n" +
+	"ruleset_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\trulesetId\x12F\n" +
+	"\n" +
+	"actor_kind\x18\x02 \x01(\x0e2\x1d.scoundrel.event.v1.ActorKindB\b\xbaH\x05\x82\x01\x02\x10\x01R\tactorKind\x12>\n" +
+	"\x06period\x18\x03 \x01(\x0e2\x1c.scoundrel.scoring.v1.PeriodB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06period\x12$\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x125\n" +
+	"\x11consistency_token\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"\x8d\x01\n" +
+	"\x18ListLeaderboardsResponse\x12I\n" +
+	"\fleaderboards\x18\x01 \x03(\v2%.scoundrel.scoring.v1.LeaderboardInfoR\fleaderboards\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xdb\x01\n" +
+	"\x18ListEntriesAroundRequest\x12C\n" +
+	"\vleaderboard\x18\x01 \x01(\v2!.scoundrel.scoring.v1.LeaderboardR\vleaderboard\x12$\n" +
+	"\tplayer_id\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\bplayerId\x12\x1d\n" +
+	"\x05limit\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x05limit\x125\n" +
+	"\x11consistency_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"\x82\x01\n" +
+	"\x19ListEntriesAroundResponse\x12@\n" +
+	"\aentries\x18\x01 \x03(\v2&.scoundrel.scoring.v1.LeaderboardEntryR\aentries\x12#\n" +
+	"\rtotal_players\x18\x02 \x01(\x04R\ftotalPlayers\"\xc9\x01\n" +
+	"\x16BatchGetEntriesRequest\x12C\n" +
+	"\vleaderboard\x18\x01 \x01(\v2!.scoundrel.scoring.v1.LeaderboardR\vleaderboard\x123\n" +
+	"\n" +
+	"player_ids\x18\x02 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\b\x01\x10d\x18\x01\"\x06r\x04\x10\x01\x18@R\tplayerIds\x125\n" +
+	"\x11consistency_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"\x80\x01\n" +
+	"\x17BatchGetEntriesResponse\x12@\n" +
+	"\aentries\x18\x01 \x03(\v2&.scoundrel.scoring.v1.LeaderboardEntryR\aentries\x12#\n" +
+	"\rtotal_players\x18\x02 \x01(\x04R\ftotalPlayers\"\x99\x01\n" +
+	"\x1bGetScoreDistributionRequest\x12C\n" +
+	"\vleaderboard\x18\x01 \x01(\v2!.scoundrel.scoring.v1.LeaderboardR\vleaderboard\x125\n" +
+	"\x11consistency_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"}\n" +
+	"\x1cGetScoreDistributionResponse\x128\n" +
+	"\x06scores\x18\x01 \x03(\v2 .scoundrel.scoring.v1.ScoreCountR\x06scores\x12#\n" +
+	"\rtotal_players\x18\x02 \x01(\x04R\ftotalPlayers\"<\n" +
+	"\n" +
+	"ScoreCount\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\x05R\x05score\x12\x18\n" +
+	"\aplayers\x18\x02 \x01(\x04R\aplayers\"\xaa\x01\n" +
+	"\x16GetRankForScoreRequest\x12C\n" +
+	"\vleaderboard\x18\x01 \x01(\v2!.scoundrel.scoring.v1.LeaderboardR\vleaderboard\x12\x14\n" +
+	"\x05score\x18\x02 \x01(\x05R\x05score\x125\n" +
+	"\x11consistency_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"r\n" +
+	"\x17GetRankForScoreResponse\x12\x12\n" +
+	"\x04rank\x18\x01 \x01(\x04R\x04rank\x12#\n" +
+	"\rtotal_players\x18\x02 \x01(\x04R\ftotalPlayers\x12\x1e\n" +
+	"\n" +
+	"percentile\x18\x03 \x01(\x01R\n" +
+	"percentile*h\n" +
+	"\x06Period\x12\x16\n" +
+	"\x12PERIOD_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fPERIOD_ALL_TIME\x10\x01\x12\x10\n" +
+	"\fPERIOD_MONTH\x10\x02\x12\x0f\n" +
+	"\vPERIOD_WEEK\x10\x03\x12\x0e\n" +
+	"\n" +
+	"PERIOD_DAY\x10\x042\xa6\a\n" +
 	"\x0eScoringService\x12Y\n" +
-	"\bGetScore\x12%.scoundrel.scoring.v1.GetScoreRequest\x1a&.scoundrel.scoring.v1.GetScoreResponse\x12\x83\x01\n" +
+	"\bGetScore\x12%.scoundrel.scoring.v1.GetScoreRequest\x1a&.scoundrel.scoring.v1.GetScoreResponse\x12q\n" +
+	"\x10ListLeaderboards\x12-.scoundrel.scoring.v1.ListLeaderboardsRequest\x1a..scoundrel.scoring.v1.ListLeaderboardsResponse\x12\x83\x01\n" +
 	"\x16ListLeaderboardEntries\x123.scoundrel.scoring.v1.ListLeaderboardEntriesRequest\x1a4.scoundrel.scoring.v1.ListLeaderboardEntriesResponse\x12k\n" +
-	"\x0eGetPlayerEntry\x12+.scoundrel.scoring.v1.GetPlayerEntryRequest\x1a,.scoundrel.scoring.v1.GetPlayerEntryResponseB\xe6\x01\n" +
+	"\x0eGetPlayerEntry\x12+.scoundrel.scoring.v1.GetPlayerEntryRequest\x1a,.scoundrel.scoring.v1.GetPlayerEntryResponse\x12t\n" +
+	"\x11ListEntriesAround\x12..scoundrel.scoring.v1.ListEntriesAroundRequest\x1a/.scoundrel.scoring.v1.ListEntriesAroundResponse\x12n\n" +
+	"\x0fBatchGetEntries\x12,.scoundrel.scoring.v1.BatchGetEntriesRequest\x1a-.scoundrel.scoring.v1.BatchGetEntriesResponse\x12}\n" +
+	"\x14GetScoreDistribution\x121.scoundrel.scoring.v1.GetScoreDistributionRequest\x1a2.scoundrel.scoring.v1.GetScoreDistributionResponse\x12n\n" +
+	"\x0fGetRankForScore\x12,.scoundrel.scoring.v1.GetRankForScoreRequest\x1a-.scoundrel.scoring.v1.GetRankForScoreResponseB\xe6\x01\n" +
 	"\x18com.scoundrel.scoring.v1B\fScoringProtoP\x01ZJgithub.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1;scoringv1\xa2\x02\x03SSX\xaa\x02\x14Scoundrel.Scoring.V1\xca\x02\x14Scoundrel\\Scoring\\V1\xe2\x02 Scoundrel\\Scoring\\V1\\GPBMetadata\xea\x02\x16Scoundrel::Scoring::V1b\x06proto3"
 
 var (
@@ -769,48 +1751,89 @@ func file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP() []byte {
 	return file_scoundrel_scoring_v1_scoring_proto_rawDescData
 }
 
-var file_scoundrel_scoring_v1_scoring_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_scoundrel_scoring_v1_scoring_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_scoundrel_scoring_v1_scoring_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_scoundrel_scoring_v1_scoring_proto_goTypes = []any{
-	(*Leaderboard)(nil),                    // 0: scoundrel.scoring.v1.Leaderboard
-	(*LeaderboardEntry)(nil),               // 1: scoundrel.scoring.v1.LeaderboardEntry
-	(*GetScoreRequest)(nil),                // 2: scoundrel.scoring.v1.GetScoreRequest
-	(*GetScoreResponse)(nil),               // 3: scoundrel.scoring.v1.GetScoreResponse
-	(*GameScore)(nil),                      // 4: scoundrel.scoring.v1.GameScore
-	(*ListLeaderboardEntriesRequest)(nil),  // 5: scoundrel.scoring.v1.ListLeaderboardEntriesRequest
-	(*ListLeaderboardEntriesResponse)(nil), // 6: scoundrel.scoring.v1.ListLeaderboardEntriesResponse
-	(*GetPlayerEntryRequest)(nil),          // 7: scoundrel.scoring.v1.GetPlayerEntryRequest
-	(*GetPlayerEntryResponse)(nil),         // 8: scoundrel.scoring.v1.GetPlayerEntryResponse
-	(*timestamppb.Timestamp)(nil),          // 9: google.protobuf.Timestamp
-	(v1.Outcome)(0),                        // 10: scoundrel.rules.v1.Outcome
-	(v11.ActorKind)(0),                     // 11: scoundrel.event.v1.ActorKind
-	(v11.GameMode)(0),                      // 12: scoundrel.event.v1.GameMode
+	(Period)(0),                            // 0: scoundrel.scoring.v1.Period
+	(*Leaderboard)(nil),                    // 1: scoundrel.scoring.v1.Leaderboard
+	(*LeaderboardInfo)(nil),                // 2: scoundrel.scoring.v1.LeaderboardInfo
+	(*LeaderboardEntry)(nil),               // 3: scoundrel.scoring.v1.LeaderboardEntry
+	(*GetScoreRequest)(nil),                // 4: scoundrel.scoring.v1.GetScoreRequest
+	(*GetScoreResponse)(nil),               // 5: scoundrel.scoring.v1.GetScoreResponse
+	(*GameScore)(nil),                      // 6: scoundrel.scoring.v1.GameScore
+	(*ListLeaderboardEntriesRequest)(nil),  // 7: scoundrel.scoring.v1.ListLeaderboardEntriesRequest
+	(*ListLeaderboardEntriesResponse)(nil), // 8: scoundrel.scoring.v1.ListLeaderboardEntriesResponse
+	(*GetPlayerEntryRequest)(nil),          // 9: scoundrel.scoring.v1.GetPlayerEntryRequest
+	(*GetPlayerEntryResponse)(nil),         // 10: scoundrel.scoring.v1.GetPlayerEntryResponse
+	(*ListLeaderboardsRequest)(nil),        // 11: scoundrel.scoring.v1.ListLeaderboardsRequest
+	(*ListLeaderboardsResponse)(nil),       // 12: scoundrel.scoring.v1.ListLeaderboardsResponse
+	(*ListEntriesAroundRequest)(nil),       // 13: scoundrel.scoring.v1.ListEntriesAroundRequest
+	(*ListEntriesAroundResponse)(nil),      // 14: scoundrel.scoring.v1.ListEntriesAroundResponse
+	(*BatchGetEntriesRequest)(nil),         // 15: scoundrel.scoring.v1.BatchGetEntriesRequest
+	(*BatchGetEntriesResponse)(nil),        // 16: scoundrel.scoring.v1.BatchGetEntriesResponse
+	(*GetScoreDistributionRequest)(nil),    // 17: scoundrel.scoring.v1.GetScoreDistributionRequest
+	(*GetScoreDistributionResponse)(nil),   // 18: scoundrel.scoring.v1.GetScoreDistributionResponse
+	(*ScoreCount)(nil),                     // 19: scoundrel.scoring.v1.ScoreCount
+	(*GetRankForScoreRequest)(nil),         // 20: scoundrel.scoring.v1.GetRankForScoreRequest
+	(*GetRankForScoreResponse)(nil),        // 21: scoundrel.scoring.v1.GetRankForScoreResponse
+	(v1.ActorKind)(0),                      // 22: scoundrel.event.v1.ActorKind
+	(*timestamppb.Timestamp)(nil),          // 23: google.protobuf.Timestamp
+	(v11.Outcome)(0),                       // 24: scoundrel.rules.v1.Outcome
+	(v1.GameMode)(0),                       // 25: scoundrel.event.v1.GameMode
 }
 var file_scoundrel_scoring_v1_scoring_proto_depIdxs = []int32{
-	9,  // 0: scoundrel.scoring.v1.LeaderboardEntry.ended_at:type_name -> google.protobuf.Timestamp
-	10, // 1: scoundrel.scoring.v1.LeaderboardEntry.outcome:type_name -> scoundrel.rules.v1.Outcome
-	11, // 2: scoundrel.scoring.v1.LeaderboardEntry.actor_kind:type_name -> scoundrel.event.v1.ActorKind
-	4,  // 3: scoundrel.scoring.v1.GetScoreResponse.score:type_name -> scoundrel.scoring.v1.GameScore
-	12, // 4: scoundrel.scoring.v1.GameScore.mode:type_name -> scoundrel.event.v1.GameMode
-	10, // 5: scoundrel.scoring.v1.GameScore.outcome:type_name -> scoundrel.rules.v1.Outcome
-	9,  // 6: scoundrel.scoring.v1.GameScore.started_at:type_name -> google.protobuf.Timestamp
-	9,  // 7: scoundrel.scoring.v1.GameScore.ended_at:type_name -> google.protobuf.Timestamp
-	0,  // 8: scoundrel.scoring.v1.GameScore.leaderboards:type_name -> scoundrel.scoring.v1.Leaderboard
-	11, // 9: scoundrel.scoring.v1.GameScore.actor_kind:type_name -> scoundrel.event.v1.ActorKind
-	0,  // 10: scoundrel.scoring.v1.ListLeaderboardEntriesRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
-	1,  // 11: scoundrel.scoring.v1.ListLeaderboardEntriesResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
-	0,  // 12: scoundrel.scoring.v1.GetPlayerEntryRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
-	1,  // 13: scoundrel.scoring.v1.GetPlayerEntryResponse.entry:type_name -> scoundrel.scoring.v1.LeaderboardEntry
-	2,  // 14: scoundrel.scoring.v1.ScoringService.GetScore:input_type -> scoundrel.scoring.v1.GetScoreRequest
-	5,  // 15: scoundrel.scoring.v1.ScoringService.ListLeaderboardEntries:input_type -> scoundrel.scoring.v1.ListLeaderboardEntriesRequest
-	7,  // 16: scoundrel.scoring.v1.ScoringService.GetPlayerEntry:input_type -> scoundrel.scoring.v1.GetPlayerEntryRequest
-	3,  // 17: scoundrel.scoring.v1.ScoringService.GetScore:output_type -> scoundrel.scoring.v1.GetScoreResponse
-	6,  // 18: scoundrel.scoring.v1.ScoringService.ListLeaderboardEntries:output_type -> scoundrel.scoring.v1.ListLeaderboardEntriesResponse
-	8,  // 19: scoundrel.scoring.v1.ScoringService.GetPlayerEntry:output_type -> scoundrel.scoring.v1.GetPlayerEntryResponse
-	17, // [17:20] is the sub-list for method output_type
-	14, // [14:17] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	22, // 0: scoundrel.scoring.v1.Leaderboard.actor_kind:type_name -> scoundrel.event.v1.ActorKind
+	0,  // 1: scoundrel.scoring.v1.Leaderboard.period:type_name -> scoundrel.scoring.v1.Period
+	1,  // 2: scoundrel.scoring.v1.LeaderboardInfo.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	23, // 3: scoundrel.scoring.v1.LeaderboardInfo.opens_at:type_name -> google.protobuf.Timestamp
+	23, // 4: scoundrel.scoring.v1.LeaderboardInfo.closes_at:type_name -> google.protobuf.Timestamp
+	23, // 5: scoundrel.scoring.v1.LeaderboardInfo.final_at:type_name -> google.protobuf.Timestamp
+	23, // 6: scoundrel.scoring.v1.LeaderboardEntry.ended_at:type_name -> google.protobuf.Timestamp
+	24, // 7: scoundrel.scoring.v1.LeaderboardEntry.outcome:type_name -> scoundrel.rules.v1.Outcome
+	22, // 8: scoundrel.scoring.v1.LeaderboardEntry.actor_kind:type_name -> scoundrel.event.v1.ActorKind
+	6,  // 9: scoundrel.scoring.v1.GetScoreResponse.score:type_name -> scoundrel.scoring.v1.GameScore
+	25, // 10: scoundrel.scoring.v1.GameScore.mode:type_name -> scoundrel.event.v1.GameMode
+	24, // 11: scoundrel.scoring.v1.GameScore.outcome:type_name -> scoundrel.rules.v1.Outcome
+	23, // 12: scoundrel.scoring.v1.GameScore.started_at:type_name -> google.protobuf.Timestamp
+	23, // 13: scoundrel.scoring.v1.GameScore.ended_at:type_name -> google.protobuf.Timestamp
+	1,  // 14: scoundrel.scoring.v1.GameScore.leaderboards:type_name -> scoundrel.scoring.v1.Leaderboard
+	22, // 15: scoundrel.scoring.v1.GameScore.actor_kind:type_name -> scoundrel.event.v1.ActorKind
+	1,  // 16: scoundrel.scoring.v1.ListLeaderboardEntriesRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	3,  // 17: scoundrel.scoring.v1.ListLeaderboardEntriesResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
+	1,  // 18: scoundrel.scoring.v1.ListLeaderboardEntriesResponse.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	1,  // 19: scoundrel.scoring.v1.GetPlayerEntryRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	3,  // 20: scoundrel.scoring.v1.GetPlayerEntryResponse.entry:type_name -> scoundrel.scoring.v1.LeaderboardEntry
+	22, // 21: scoundrel.scoring.v1.ListLeaderboardsRequest.actor_kind:type_name -> scoundrel.event.v1.ActorKind
+	0,  // 22: scoundrel.scoring.v1.ListLeaderboardsRequest.period:type_name -> scoundrel.scoring.v1.Period
+	2,  // 23: scoundrel.scoring.v1.ListLeaderboardsResponse.leaderboards:type_name -> scoundrel.scoring.v1.LeaderboardInfo
+	1,  // 24: scoundrel.scoring.v1.ListEntriesAroundRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	3,  // 25: scoundrel.scoring.v1.ListEntriesAroundResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
+	1,  // 26: scoundrel.scoring.v1.BatchGetEntriesRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	3,  // 27: scoundrel.scoring.v1.BatchGetEntriesResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
+	1,  // 28: scoundrel.scoring.v1.GetScoreDistributionRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	19, // 29: scoundrel.scoring.v1.GetScoreDistributionResponse.scores:type_name -> scoundrel.scoring.v1.ScoreCount
+	1,  // 30: scoundrel.scoring.v1.GetRankForScoreRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	4,  // 31: scoundrel.scoring.v1.ScoringService.GetScore:input_type -> scoundrel.scoring.v1.GetScoreRequest
+	11, // 32: scoundrel.scoring.v1.ScoringService.ListLeaderboards:input_type -> scoundrel.scoring.v1.ListLeaderboardsRequest
+	7,  // 33: scoundrel.scoring.v1.ScoringService.ListLeaderboardEntries:input_type -> scoundrel.scoring.v1.ListLeaderboardEntriesRequest
+	9,  // 34: scoundrel.scoring.v1.ScoringService.GetPlayerEntry:input_type -> scoundrel.scoring.v1.GetPlayerEntryRequest
+	13, // 35: scoundrel.scoring.v1.ScoringService.ListEntriesAround:input_type -> scoundrel.scoring.v1.ListEntriesAroundRequest
+	15, // 36: scoundrel.scoring.v1.ScoringService.BatchGetEntries:input_type -> scoundrel.scoring.v1.BatchGetEntriesRequest
+	17, // 37: scoundrel.scoring.v1.ScoringService.GetScoreDistribution:input_type -> scoundrel.scoring.v1.GetScoreDistributionRequest
+	20, // 38: scoundrel.scoring.v1.ScoringService.GetRankForScore:input_type -> scoundrel.scoring.v1.GetRankForScoreRequest
+	5,  // 39: scoundrel.scoring.v1.ScoringService.GetScore:output_type -> scoundrel.scoring.v1.GetScoreResponse
+	12, // 40: scoundrel.scoring.v1.ScoringService.ListLeaderboards:output_type -> scoundrel.scoring.v1.ListLeaderboardsResponse
+	8,  // 41: scoundrel.scoring.v1.ScoringService.ListLeaderboardEntries:output_type -> scoundrel.scoring.v1.ListLeaderboardEntriesResponse
+	10, // 42: scoundrel.scoring.v1.ScoringService.GetPlayerEntry:output_type -> scoundrel.scoring.v1.GetPlayerEntryResponse
+	14, // 43: scoundrel.scoring.v1.ScoringService.ListEntriesAround:output_type -> scoundrel.scoring.v1.ListEntriesAroundResponse
+	16, // 44: scoundrel.scoring.v1.ScoringService.BatchGetEntries:output_type -> scoundrel.scoring.v1.BatchGetEntriesResponse
+	18, // 45: scoundrel.scoring.v1.ScoringService.GetScoreDistribution:output_type -> scoundrel.scoring.v1.GetScoreDistributionResponse
+	21, // 46: scoundrel.scoring.v1.ScoringService.GetRankForScore:output_type -> scoundrel.scoring.v1.GetRankForScoreResponse
+	39, // [39:47] is the sub-list for method output_type
+	31, // [31:39] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_scoundrel_scoring_v1_scoring_proto_init() }
@@ -823,13 +1846,14 @@ func file_scoundrel_scoring_v1_scoring_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scoundrel_scoring_v1_scoring_proto_rawDesc), len(file_scoundrel_scoring_v1_scoring_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   9,
+			NumEnums:      1,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_scoundrel_scoring_v1_scoring_proto_goTypes,
 		DependencyIndexes: file_scoundrel_scoring_v1_scoring_proto_depIdxs,
+		EnumInfos:         file_scoundrel_scoring_v1_scoring_proto_enumTypes,
 		MessageInfos:      file_scoundrel_scoring_v1_scoring_proto_msgTypes,
 	}.Build()
 	File_scoundrel_scoring_v1_scoring_proto = out.File

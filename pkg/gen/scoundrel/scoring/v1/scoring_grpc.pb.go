@@ -27,8 +27,13 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ScoringService_GetScore_FullMethodName               = "/scoundrel.scoring.v1.ScoringService/GetScore"
+	ScoringService_ListLeaderboards_FullMethodName       = "/scoundrel.scoring.v1.ScoringService/ListLeaderboards"
 	ScoringService_ListLeaderboardEntries_FullMethodName = "/scoundrel.scoring.v1.ScoringService/ListLeaderboardEntries"
 	ScoringService_GetPlayerEntry_FullMethodName         = "/scoundrel.scoring.v1.ScoringService/GetPlayerEntry"
+	ScoringService_ListEntriesAround_FullMethodName      = "/scoundrel.scoring.v1.ScoringService/ListEntriesAround"
+	ScoringService_BatchGetEntries_FullMethodName        = "/scoundrel.scoring.v1.ScoringService/BatchGetEntries"
+	ScoringService_GetScoreDistribution_FullMethodName   = "/scoundrel.scoring.v1.ScoringService/GetScoreDistribution"
+	ScoringService_GetRankForScore_FullMethodName        = "/scoundrel.scoring.v1.ScoringService/GetRankForScore"
 )
 
 // ScoringServiceClient is the client API for ScoringService service.
@@ -50,7 +55,12 @@ type ScoringServiceClient interface {
 	// A RANDOM game's score is open to every player, a SEEDED one's to its owner
 	// alone. Errors: INVALID_FIELD, SCORE_NOT_FOUND, NOT_YOUR_GAME.
 	GetScore(ctx context.Context, in *GetScoreRequest, opts ...grpc.CallOption) (*GetScoreResponse, error)
-	// Lists a leaderboard from its top, a page at a time.
+	// Lists the leaderboards that games count for, the latest periods first.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, PAGE_TOKEN_INVALID.
+	ListLeaderboards(ctx context.Context, in *ListLeaderboardsRequest, opts ...grpc.CallOption) (*ListLeaderboardsResponse, error)
+	// Lists a leaderboard, a page at a time: from its top, from a position, or on
+	// from another page downwards or upwards.
 	//
 	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, PAGE_TOKEN_INVALID.
 	ListLeaderboardEntries(ctx context.Context, in *ListLeaderboardEntriesRequest, opts ...grpc.CallOption) (*ListLeaderboardEntriesResponse, error)
@@ -58,6 +68,24 @@ type ScoringServiceClient interface {
 	//
 	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, ENTRY_NOT_FOUND.
 	GetPlayerEntry(ctx context.Context, in *GetPlayerEntryRequest, opts ...grpc.CallOption) (*GetPlayerEntryResponse, error)
+	// Lists the entries next to a player's: as many above as below, but for the
+	// ends of the board, and always as many as asked for if the board has them.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, ENTRY_NOT_FOUND.
+	ListEntriesAround(ctx context.Context, in *ListEntriesAroundRequest, opts ...grpc.CallOption) (*ListEntriesAroundResponse, error)
+	// Returns the entries of several players, such as friends, in the board's
+	// order. Players without an entry are left out.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
+	BatchGetEntries(ctx context.Context, in *BatchGetEntriesRequest, opts ...grpc.CallOption) (*BatchGetEntriesResponse, error)
+	// Returns how many players of a leaderboard have each score.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
+	GetScoreDistribution(ctx context.Context, in *GetScoreDistributionRequest, opts ...grpc.CallOption) (*GetScoreDistributionResponse, error)
+	// Returns what rank a score would get on a leaderboard.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
+	GetRankForScore(ctx context.Context, in *GetRankForScoreRequest, opts ...grpc.CallOption) (*GetRankForScoreResponse, error)
 }
 
 type scoringServiceClient struct {
@@ -72,6 +100,16 @@ func (c *scoringServiceClient) GetScore(ctx context.Context, in *GetScoreRequest
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetScoreResponse)
 	err := c.cc.Invoke(ctx, ScoringService_GetScore_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scoringServiceClient) ListLeaderboards(ctx context.Context, in *ListLeaderboardsRequest, opts ...grpc.CallOption) (*ListLeaderboardsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListLeaderboardsResponse)
+	err := c.cc.Invoke(ctx, ScoringService_ListLeaderboards_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +136,46 @@ func (c *scoringServiceClient) GetPlayerEntry(ctx context.Context, in *GetPlayer
 	return out, nil
 }
 
+func (c *scoringServiceClient) ListEntriesAround(ctx context.Context, in *ListEntriesAroundRequest, opts ...grpc.CallOption) (*ListEntriesAroundResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListEntriesAroundResponse)
+	err := c.cc.Invoke(ctx, ScoringService_ListEntriesAround_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scoringServiceClient) BatchGetEntries(ctx context.Context, in *BatchGetEntriesRequest, opts ...grpc.CallOption) (*BatchGetEntriesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BatchGetEntriesResponse)
+	err := c.cc.Invoke(ctx, ScoringService_BatchGetEntries_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scoringServiceClient) GetScoreDistribution(ctx context.Context, in *GetScoreDistributionRequest, opts ...grpc.CallOption) (*GetScoreDistributionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetScoreDistributionResponse)
+	err := c.cc.Invoke(ctx, ScoringService_GetScoreDistribution_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scoringServiceClient) GetRankForScore(ctx context.Context, in *GetRankForScoreRequest, opts ...grpc.CallOption) (*GetRankForScoreResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetRankForScoreResponse)
+	err := c.cc.Invoke(ctx, ScoringService_GetRankForScore_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ScoringServiceServer is the server API for ScoringService service.
 // All implementations must embed UnimplementedScoringServiceServer
 // for forward compatibility.
@@ -117,7 +195,12 @@ type ScoringServiceServer interface {
 	// A RANDOM game's score is open to every player, a SEEDED one's to its owner
 	// alone. Errors: INVALID_FIELD, SCORE_NOT_FOUND, NOT_YOUR_GAME.
 	GetScore(context.Context, *GetScoreRequest) (*GetScoreResponse, error)
-	// Lists a leaderboard from its top, a page at a time.
+	// Lists the leaderboards that games count for, the latest periods first.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, PAGE_TOKEN_INVALID.
+	ListLeaderboards(context.Context, *ListLeaderboardsRequest) (*ListLeaderboardsResponse, error)
+	// Lists a leaderboard, a page at a time: from its top, from a position, or on
+	// from another page downwards or upwards.
 	//
 	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, PAGE_TOKEN_INVALID.
 	ListLeaderboardEntries(context.Context, *ListLeaderboardEntriesRequest) (*ListLeaderboardEntriesResponse, error)
@@ -125,6 +208,24 @@ type ScoringServiceServer interface {
 	//
 	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, ENTRY_NOT_FOUND.
 	GetPlayerEntry(context.Context, *GetPlayerEntryRequest) (*GetPlayerEntryResponse, error)
+	// Lists the entries next to a player's: as many above as below, but for the
+	// ends of the board, and always as many as asked for if the board has them.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND, ENTRY_NOT_FOUND.
+	ListEntriesAround(context.Context, *ListEntriesAroundRequest) (*ListEntriesAroundResponse, error)
+	// Returns the entries of several players, such as friends, in the board's
+	// order. Players without an entry are left out.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
+	BatchGetEntries(context.Context, *BatchGetEntriesRequest) (*BatchGetEntriesResponse, error)
+	// Returns how many players of a leaderboard have each score.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
+	GetScoreDistribution(context.Context, *GetScoreDistributionRequest) (*GetScoreDistributionResponse, error)
+	// Returns what rank a score would get on a leaderboard.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
+	GetRankForScore(context.Context, *GetRankForScoreRequest) (*GetRankForScoreResponse, error)
 	mustEmbedUnimplementedScoringServiceServer()
 }
 
@@ -138,11 +239,26 @@ type UnimplementedScoringServiceServer struct{}
 func (UnimplementedScoringServiceServer) GetScore(context.Context, *GetScoreRequest) (*GetScoreResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetScore not implemented")
 }
+func (UnimplementedScoringServiceServer) ListLeaderboards(context.Context, *ListLeaderboardsRequest) (*ListLeaderboardsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListLeaderboards not implemented")
+}
 func (UnimplementedScoringServiceServer) ListLeaderboardEntries(context.Context, *ListLeaderboardEntriesRequest) (*ListLeaderboardEntriesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLeaderboardEntries not implemented")
 }
 func (UnimplementedScoringServiceServer) GetPlayerEntry(context.Context, *GetPlayerEntryRequest) (*GetPlayerEntryResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPlayerEntry not implemented")
+}
+func (UnimplementedScoringServiceServer) ListEntriesAround(context.Context, *ListEntriesAroundRequest) (*ListEntriesAroundResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListEntriesAround not implemented")
+}
+func (UnimplementedScoringServiceServer) BatchGetEntries(context.Context, *BatchGetEntriesRequest) (*BatchGetEntriesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BatchGetEntries not implemented")
+}
+func (UnimplementedScoringServiceServer) GetScoreDistribution(context.Context, *GetScoreDistributionRequest) (*GetScoreDistributionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetScoreDistribution not implemented")
+}
+func (UnimplementedScoringServiceServer) GetRankForScore(context.Context, *GetRankForScoreRequest) (*GetRankForScoreResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetRankForScore not implemented")
 }
 func (UnimplementedScoringServiceServer) mustEmbedUnimplementedScoringServiceServer() {}
 func (UnimplementedScoringServiceServer) testEmbeddedByValue()                        {}
@@ -183,6 +299,24 @@ func _ScoringService_GetScore_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScoringService_ListLeaderboards_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListLeaderboardsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScoringServiceServer).ListLeaderboards(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScoringService_ListLeaderboards_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScoringServiceServer).ListLeaderboards(ctx, req.(*ListLeaderboardsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ScoringService_ListLeaderboardEntries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListLeaderboardEntriesRequest)
 	if err := dec(in); err != nil {
@@ -219,6 +353,78 @@ func _ScoringService_GetPlayerEntry_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScoringService_ListEntriesAround_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListEntriesAroundRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScoringServiceServer).ListEntriesAround(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScoringService_ListEntriesAround_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScoringServiceServer).ListEntriesAround(ctx, req.(*ListEntriesAroundRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScoringService_BatchGetEntries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BatchGetEntriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScoringServiceServer).BatchGetEntries(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScoringService_BatchGetEntries_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScoringServiceServer).BatchGetEntries(ctx, req.(*BatchGetEntriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScoringService_GetScoreDistribution_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetScoreDistributionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScoringServiceServer).GetScoreDistribution(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScoringService_GetScoreDistribution_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScoringServiceServer).GetScoreDistribution(ctx, req.(*GetScoreDistributionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScoringService_GetRankForScore_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetRankForScoreRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScoringServiceServer).GetRankForScore(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScoringService_GetRankForScore_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScoringServiceServer).GetRankForScore(ctx, req.(*GetRankForScoreRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ScoringService_ServiceDesc is the grpc.ServiceDesc for ScoringService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -231,12 +437,32 @@ var ScoringService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ScoringService_GetScore_Handler,
 		},
 		{
+			MethodName: "ListLeaderboards",
+			Handler:    _ScoringService_ListLeaderboards_Handler,
+		},
+		{
 			MethodName: "ListLeaderboardEntries",
 			Handler:    _ScoringService_ListLeaderboardEntries_Handler,
 		},
 		{
 			MethodName: "GetPlayerEntry",
 			Handler:    _ScoringService_GetPlayerEntry_Handler,
+		},
+		{
+			MethodName: "ListEntriesAround",
+			Handler:    _ScoringService_ListEntriesAround_Handler,
+		},
+		{
+			MethodName: "BatchGetEntries",
+			Handler:    _ScoringService_BatchGetEntries_Handler,
+		},
+		{
+			MethodName: "GetScoreDistribution",
+			Handler:    _ScoringService_GetScoreDistribution_Handler,
+		},
+		{
+			MethodName: "GetRankForScore",
+			Handler:    _ScoringService_GetRankForScore_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
