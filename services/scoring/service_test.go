@@ -268,13 +268,12 @@ func TestListLeaderboardEntries(t *testing.T) {
 	}
 	for _, size := range []int32{3, 7, 100, 200} {
 		var all []*scoringv1.LeaderboardEntry
-		before := ""
+		var before string
 		for next := ""; ; {
 			resp := list(size, next)
 			all = append(all, resp.GetEntries()...)
 			if next = resp.GetNextPageToken(); next == "" || len(all) > players {
 				before = resp.GetPreviousPageToken()
-				all = all[:len(all):len(all)]
 				break
 			}
 		}

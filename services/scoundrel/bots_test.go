@@ -9,7 +9,6 @@ import (
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
-	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 )
@@ -64,7 +63,7 @@ func TestBotsPlayThroughACrash(t *testing.T) {
 	if want := uint64(cfg.games + result.Moves); stored != want {
 		t.Errorf("%d commands were acknowledged, %d are stored", want, stored)
 	}
-	rows := s.board(t, "classic", eventv1.ActorKind_ACTOR_KIND_BOT, token)
+	rows := s.botsBoard(t, "classic", token)
 	if len(rows) != cfg.players {
 		t.Errorf("%d rows for %d players", len(rows), cfg.players)
 	}

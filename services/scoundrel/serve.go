@@ -29,6 +29,8 @@ import (
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
 	"github.com/scoundrel-game/scoundrel/services/game"
 	"github.com/scoundrel-game/scoundrel/services/scoring"
+	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
+	"github.com/scoundrel-game/scoundrel/services/scoring/projection/postgres"
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection/sqlite"
 )
 
@@ -61,6 +63,10 @@ type Config struct {
 	// RelaxedSync acknowledges commands before they are on the disk: faster, and
 	// a power failure loses them.
 	RelaxedSync bool
+	// StoreURL is the PostgreSQL database of scores and leaderboards, such as
+	// postgres://user@host/database; a file in DataDir if empty. A store that is
+	// new to the log is filled from its beginning.
+	StoreURL string
 	// Ranked are the ids of the rulesets that have a leaderboard; ranked() if
 	// empty. It can change from start to start: games by other rulesets are kept
 	// as well and stand on their board once it is named.
@@ -163,7 +169,7 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(ctx, filepath.Join(cfg.DataDir, databaseFile))
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -190,8 +196,8 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	// A log that lost its end would give its places to other games: nothing may
 	// be accepted before somebody has looked at it.
 	if err := s.scoring.CheckLog(ctx); err != nil {
-		return nil, fmt.Errorf("the event log in %s is not the one that %s was computed from; restore it from a backup, or move %[2]s away to go on with what is left: %w",
-			filepath.Join(cfg.DataDir, natsFolder), filepath.Join(cfg.DataDir, databaseFile), err)
+		return nil, fmt.Errorf("the event log in %s is not the one that the scores were computed from; restore it from a backup, or give it a new scores database (%s moved away) to go on with what is left: %w",
+			filepath.Join(cfg.DataDir, natsFolder), databaseFile, err)
 	}
 	s.rpc, err = rpckit.New(rpckit.Config{Logger: cfg.Logger, Tables: []rpckit.Table{game.Problems, scoring.Problems}})
 	if err != nil {
@@ -202,6 +208,19 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	s.rpc.AddReady(gamev1.GameService_ServiceDesc.ServiceName, games.Ready)
 	s.rpc.AddReady(scoringv1.ScoringService_ServiceDesc.ServiceName, s.scoring.Ready)
 	return s, nil
+}
+
+// scoreStore is a store that can be closed.
+type scoreStore interface {
+	projection.Store
+	Close() error
+}
+
+func openStore(ctx context.Context, cfg Config) (scoreStore, error) {
+	if cfg.StoreURL != "" {
+		return postgres.Open(ctx, cfg.StoreURL)
+	}
+	return sqlite.Open(ctx, filepath.Join(cfg.DataDir, databaseFile))
 }
 
 // lock makes the data folder this process's own.
@@ -316,6 +335,7 @@ func serveCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&cfg.DataDir, "data", "data", "`DIR` of everything that is stored")
 	cmd.Flags().StringVar(&cfg.GRPCAddr, "grpc-addr", defaultAddr, "address `HOST:PORT` to serve gRPC on, loopback only")
+	cmd.Flags().StringVar(&cfg.StoreURL, "store", "", "`URL` of a PostgreSQL database for scores and leaderboards; a file in the data folder if empty")
 	cmd.Flags().StringSliceVar(&cfg.Ranked, "ranked", nil, "`IDS` of the rulesets that have a leaderboard, such as classic,strict+merchants (default the presets, and of classic every depth and variant)")
 	cmd.Flags().BoolVar(&cfg.RelaxedSync, "relaxed-sync", false, "acknowledge commands before they are on the disk (for development: a power failure loses them)")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log every call, and what the NATS server says")

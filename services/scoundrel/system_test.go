@@ -329,11 +329,11 @@ func (s *system) playVector(t *testing.T, rules engine.Ruleset, v vector, outcom
 	}
 }
 
-// board reads a whole leaderboard.
-func (s *system) board(t *testing.T, rulesetID string, players eventv1.ActorKind, token string) []*scoringv1.LeaderboardEntry {
+// botsBoard reads the whole leaderboard of bots.
+func (s *system) botsBoard(t *testing.T, rulesetID, token string) []*scoringv1.LeaderboardEntry {
 	t.Helper()
 	var all []*scoringv1.LeaderboardEntry
-	board := &scoringv1.Leaderboard{RulesetId: rulesetID, ActorKind: players}
+	board := &scoringv1.Leaderboard{RulesetId: rulesetID, ActorKind: eventv1.ActorKind_ACTOR_KIND_BOT}
 	req := &scoringv1.ListLeaderboardEntriesRequest{Leaderboard: board, PageSize: 7, ConsistencyToken: token}
 	for {
 		page := must[*scoringv1.ListLeaderboardEntriesResponse](t)(s.ListLeaderboardEntries(as(t.Context(), "reader", "human"), req))
@@ -368,7 +368,7 @@ func TestManyBotsAtOnce(t *testing.T) {
 	}
 	best, token := s.foldLog(t)
 	for id, players := range map[string]int{"classic": 200, "strict": 100, varied.ID(): 10, homeRules.ID(): 10} {
-		rows := s.board(t, id, eventv1.ActorKind_ACTOR_KIND_BOT, token)
+		rows := s.botsBoard(t, id, token)
 		if len(rows) != players || len(rows) != len(best[id]) {
 			t.Fatalf("%d rows for %d players", len(rows), len(best[id]))
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
@@ -81,9 +82,7 @@ func (s *Store) Commit(ctx context.Context, after projection.Checkpoint, steps [
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for board, id := range w.boards {
-		s.boards[board] = id
-	}
+	maps.Copy(s.boards, w.boards)
 	return nil
 }
 

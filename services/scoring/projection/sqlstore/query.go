@@ -140,11 +140,11 @@ func (s *Store) Distribution(ctx context.Context, board projection.Board) ([]pro
 
 // Leaderboards implements [projection.Store].
 func (s *Store) Leaderboards(ctx context.Context, only projection.Board, after *projection.Board, limit int) (all []projection.BoardInfo, err error) {
-	from := []any{int64(math.MinInt64), "", 0, 0} // above every board
+	args := []any{int64(math.MinInt64), "", 0, 0} // above every board
 	if after != nil {
-		from = []any{after.Order(), after.RulesetID, int(after.ActorKind), int(after.Period)}
+		args = []any{after.Order(), after.RulesetID, int(after.ActorKind), int(after.Period)}
 	}
-	args := append(from, only.RulesetID, only.RulesetID, int(only.ActorKind), int(only.ActorKind), int(only.Period), int(only.Period), limit)
+	args = append(args, only.RulesetID, only.RulesetID, int(only.ActorKind), int(only.ActorKind), int(only.Period), int(only.Period), limit)
 	err = s.snapshot(ctx, "list boards", func(t tx) error {
 		all, err = rows(ctx, t, func(scan scanFunc) (b projection.BoardInfo, err error) {
 			var opens int64

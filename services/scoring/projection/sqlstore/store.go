@@ -62,15 +62,18 @@ func define(text string) statement {
 var _ projection.Store = (*Store)(nil)
 
 // New returns a store that writes to one database handle and reads from the
-// other. The caller closes them after the store.
+// other, which may be the same. The caller closes them after the store.
 func New(ctx context.Context, write, read *sql.DB, d Dialect) (*Store, error) {
 	s := &Store{write: &database{DB: write}, read: &database{DB: read}, dialect: d, boards: map[projection.Board]int64{}}
-	for _, db := range []*database{s.write, s.read} {
+	if read == write {
+		s.read = s.write
+	}
+	for _, db := range s.databases() {
 		for _, text := range statements {
 			if d.Numbered {
 				text = numbered(text)
 			}
-			stmt, err := db.PrepareContext(ctx, text)
+			stmt, err := db.PrepareContext(ctx, text) //nolint:sqlclosecheck // Close does
 			if err != nil {
 				return nil, errors.Join(s.fail(ctx, "prepare "+text, err), s.Close())
 			}
@@ -80,10 +83,18 @@ func New(ctx context.Context, write, read *sql.DB, d Dialect) (*Store, error) {
 	return s, nil
 }
 
+// databases returns the handles, each once.
+func (s *Store) databases() []*database {
+	if s.read == s.write {
+		return []*database{s.write}
+	}
+	return []*database{s.write, s.read}
+}
+
 // Close releases the prepared statements.
 func (s *Store) Close() error {
 	var errs []error
-	for _, db := range []*database{s.write, s.read} {
+	for _, db := range s.databases() {
 		for _, stmt := range db.prepared {
 			errs = append(errs, stmt.Close())
 		}
@@ -149,7 +160,7 @@ func numbered(text string) string {
 }
 
 func (t tx) exec(ctx context.Context, n statement, args ...any) (changed int64, err error) {
-	done, err := t.stmt(ctx, n).ExecContext(ctx, args...)
+	done, err := t.stmt(ctx, n).ExecContext(ctx, args...) //nolint:sqlclosecheck // the transaction does
 	if err != nil {
 		return 0, err
 	}
@@ -159,12 +170,12 @@ func (t tx) exec(ctx context.Context, n statement, args ...any) (changed int64, 
 type scanFunc = func(dest ...any) error
 
 func (t tx) row(ctx context.Context, n statement, args ...any) scanFunc {
-	return t.stmt(ctx, n).QueryRowContext(ctx, args...).Scan
+	return t.stmt(ctx, n).QueryRowContext(ctx, args...).Scan //nolint:sqlclosecheck // the transaction does
 }
 
 // rows returns the rows of a statement.
 func rows[T any](ctx context.Context, t tx, scan func(scanFunc) (T, error), n statement, args ...any) ([]T, error) {
-	all, err := t.stmt(ctx, n).QueryContext(ctx, args...)
+	all, err := t.stmt(ctx, n).QueryContext(ctx, args...) //nolint:sqlclosecheck // the transaction does
 	if err != nil {
 		return nil, err
 	}
