@@ -101,6 +101,9 @@ func (k *Keyset) Encode(c Command) (eventlog.Event, Stored, error) {
 		EventID: hex.EncodeToString(c.EventID[:]), Game: c.Game, PlayerID: c.PlayerID, Actor: c.Actor,
 		Version: version, RecordedAt: c.RecordedAt,
 	}}
+	if version == 1 {
+		stored.Start = &Start{Rules: c.After.Engine.Rules(), Mode: c.After.Mode}
+	}
 	if o, ok := c.After.Engine.Over(); ok {
 		over.Over = o
 		stored.Over = &over

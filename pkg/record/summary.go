@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 )
@@ -32,8 +33,18 @@ type Summary struct {
 	Version uint64
 	// RecordedAt is when the command was accepted.
 	RecordedAt time.Time
+	// Start is how the game started; nil in every record but its first.
+	Start *Start
 	// Over is how the game ended; nil in every record but its last.
 	Over *Over
+}
+
+// Start is how a game started.
+type Start struct {
+	// Rules is what it is played by.
+	Rules engine.Ruleset
+	// Mode is where its deck comes from.
+	Mode eventv1.GameMode
 }
 
 // Summarize reads a stored record. Its error wraps ErrMalformed or
@@ -62,6 +73,19 @@ func Summarize(data []byte) (Summary, error) {
 		// A fact of a kind that this program lacks leaves its bytes unknown.
 		if f.GetKind() == nil && len(f.ProtoReflect().GetUnknown()) > 0 {
 			return Summary{}, fmt.Errorf("%w: game %s version %d", ErrNewerSchema, game, s.Version)
+		}
+		if started := f.GetGameStarted(); started != nil {
+			if i != 0 || s.Version != 1 {
+				return Summary{}, fmt.Errorf("%w: game %s starts with version %d", ErrMalformed, game, s.Version)
+			}
+			if newer(started.GetRuleset().ProtoReflect()) {
+				return Summary{}, fmt.Errorf("%w: game %s starts by newer rules", ErrNewerSchema, game)
+			}
+			rules, err := RulesetFromProto(started.GetRuleset())
+			if err != nil {
+				return Summary{}, fmt.Errorf("%w: game %s: %w", ErrMalformed, game, err)
+			}
+			s.Start = &Start{Rules: rules, Mode: started.GetMode()}
 		}
 		over := f.GetGameOver()
 		if over == nil {

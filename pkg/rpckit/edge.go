@@ -20,6 +20,7 @@ import (
 var (
 	errPanic         = errors.New("panic")
 	errMethodUnknown = errors.New("there is no such method")
+	errStopping      = errors.New("the server stops")
 )
 
 // edge is what surrounds every call.

@@ -70,6 +70,9 @@ func problemOf(err error, tables []Table) Problem {
 	return common(err)
 }
 
+// retryStopping is when to look for another server, or the same one again.
+const retryStopping = time.Second
+
 // common maps the errors that any service can return. It cannot tell whether
 // the event log was away for a read or for a write: a service that writes says
 // so in its own table, NOT_STORED, and what is left here is a read.
@@ -92,6 +95,9 @@ func common(err error) Problem {
 		p.Code, p.Reason = codes.Unauthenticated, rpcv1.ErrorReason_ERROR_REASON_IDENTITY_MISSING
 	case errors.Is(err, errTooLarge):
 		p.Code, p.Reason = codes.ResourceExhausted, rpcv1.ErrorReason_ERROR_REASON_MESSAGE_TOO_LARGE
+	case errors.Is(err, errStopping):
+		p.Code, p.Reason, p.Message = codes.Unavailable, rpcv1.ErrorReason_ERROR_REASON_SERVER_STOPPING, errStopping.Error()
+		p.RetryAfter = retryStopping
 	case errors.Is(err, errMethodUnknown):
 		p.Code, p.Reason = codes.Unimplemented, rpcv1.ErrorReason_ERROR_REASON_METHOD_UNKNOWN
 	case status.Code(err) == codes.Unimplemented:

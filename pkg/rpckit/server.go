@@ -143,7 +143,11 @@ func (s *Server) register(desc *grpc.ServiceDesc, impl any, list []grpc.StreamSe
 		add(m.MethodName, false, false, unary(m))
 	}
 	for _, m := range desc.Streams {
-		add(m.StreamName, m.ClientStreams, m.ServerStreams, m.Handler)
+		handler := m.Handler
+		if m.ServerStreams && !m.ClientStreams {
+			handler = s.endWithDrain(handler)
+		}
+		add(m.StreamName, m.ClientStreams, m.ServerStreams, handler)
 	}
 	s.grpc.RegisterService(&d, impl)
 }
@@ -158,6 +162,18 @@ func (o open) RegisterService(desc *grpc.ServiceDesc, impl any) {
 
 // GetServiceInfo implements reflection.ServiceInfoProvider.
 func (o open) GetServiceInfo() map[string]grpc.ServiceInfo { return o.grpc.GetServiceInfo() }
+
+// endWithDrain makes a method that only sends, which would go on for as long as
+// its client likes, end when draining begins. Its caller can tell, and call again.
+func (s *Server) endWithDrain(handler grpc.StreamHandler) grpc.StreamHandler {
+	return func(srv any, stream grpc.ServerStream) error {
+		err := s.untilDrain(srv, stream, nil, handler)
+		if err != nil && s.draining.Err() != nil && stream.Context().Err() == nil {
+			return fmt.Errorf("%w: %w", errStopping, err)
+		}
+		return err
+	}
+}
 
 // untilDrain ends a call when draining begins. A health watch would go on for
 // as long as its client likes, and every stop would take all of DrainTimeout.

@@ -30,22 +30,35 @@ func (s *Service) GetScore(ctx context.Context, req *scoringv1.GetScoreRequest) 
 	if !g.Scored() {
 		return nil, &ScoreNotFoundError{g.GameID}
 	}
+	return &scoringv1.GetScoreResponse{Score: s.gameScore(g)}, nil
+}
+
+// gameScore shows a game, and the boards that it counts for or why it counts for
+// none.
+func (s *Service) gameScore(g projection.PlayerGame) *scoringv1.GameScore {
 	score := &scoringv1.GameScore{
-		GameId:    g.GameID,
-		PlayerId:  g.PlayerID,
-		RulesetId: g.RulesetID,
-		Mode:      g.Mode,
-		Outcome:   g.Outcome,
-		Score:     int32(g.Score),
-		Moves:     g.Moves,
-		StartedAt: timestamppb.New(g.StartedAt),
-		EndedAt:   timestamppb.New(g.EndedAt),
-		ActorKind: g.ActorKind,
+		GameId:         g.GameID,
+		PlayerId:       g.PlayerID,
+		RulesetId:      g.RulesetID,
+		Mode:           g.Mode,
+		Outcome:        g.Outcome,
+		Score:          int32(g.Score),
+		Moves:          g.Moves,
+		StartedAt:      timestamppb.New(g.StartedAt),
+		ActorKind:      g.ActorKind,
+		UnrankedReason: scoringv1.UnrankedReason(g.Unranked),
 	}
-	if s.ranked[g.RulesetID] {
+	if !g.Running() {
+		score.EndedAt = timestamppb.New(g.EndedAt)
+	}
+	switch {
+	case g.Unranked != 0:
+	case !s.ranked[g.RulesetID]:
+		score.UnrankedReason = scoringv1.UnrankedReason_UNRANKED_REASON_RULESET
+	default:
 		for _, b := range g.Boards() {
 			score.Leaderboards = append(score.Leaderboards, boardToProto(b))
 		}
 	}
-	return &scoringv1.GetScoreResponse{Score: score}, nil
+	return score
 }

@@ -323,6 +323,12 @@ func (s *system) playVector(t *testing.T, rules engine.Ruleset, v vector, outcom
 		}
 		return
 	}
+	if rules.Depth > 0 { // which this player has not unlocked
+		if _, err := s.GetPlayerEntry(ctx, board); reason(err) != "ENTRY_NOT_FOUND" || score.GetUnrankedReason() != scoringv1.UnrankedReason_UNRANKED_REASON_DEPTH_LOCKED {
+			t.Errorf("%s: %v, %v", v.Name, score, err)
+		}
+		return
+	}
 	entry := must[*scoringv1.GetPlayerEntryResponse](t)(s.GetPlayerEntry(ctx, board)).GetEntry()
 	if entry.GetScore() != *last.Score || entry.GetGameId() != g.GetGameId() || entry.GetMoves() != moves {
 		t.Errorf("%s: row %v, want %d after %d moves", v.Name, entry, *last.Score, moves)

@@ -17,7 +17,8 @@ import (
 // Its game is never shown.
 var ErrImplausible = errors.New("implausible record")
 
-// Game is a finished game as it is stored and shown.
+// Game is a game as it is stored and shown: a finished one, or, with no outcome
+// and no end, one that is running.
 type Game struct {
 	// GameID is the game.
 	GameID string
@@ -42,6 +43,9 @@ type Game struct {
 	Sequence uint64
 }
 
+// Running tells whether the game is not over.
+func (g Game) Running() bool { return g.Outcome == rulesv1.Outcome_OUTCOME_UNSPECIFIED }
+
 // Scored tells whether the game has a score: an abandoned one has none.
 func (g Game) Scored() bool {
 	return g.Outcome == rulesv1.Outcome_OUTCOME_WON || g.Outcome == rulesv1.Outcome_OUTCOME_LOST
@@ -62,15 +66,18 @@ func (g Game) Key() Key {
 	return k
 }
 
-// Apply returns the game that a record finishes, or nil for one that finishes
-// none. It depends on nothing but its arguments.
+// Apply returns the game that a record starts or finishes, or nil for one that
+// does neither. It depends on nothing but its arguments.
 //
 // The score is computed here from the facts and checked against what the
 // ruleset allows; a record that fails is ErrImplausible. A mode or a kind of
 // actor that this program does not know is record.ErrNewerSchema.
 func Apply(s record.Summary, at eventlog.Position) (*Game, error) {
-	if s.Over == nil {
+	if s.Over == nil && s.Start == nil {
 		return nil, nil
+	}
+	if s.Over == nil {
+		return started(s, at)
 	}
 	o := s.Over
 	g := Game{
@@ -100,6 +107,21 @@ func Apply(s record.Summary, at eventlog.Position) (*Game, error) {
 		return nil, fmt.Errorf("%w: game %s by %s is %v with health %d and score %d", ErrImplausible, g.GameID, g.RulesetID, o.Outcome, o.Health, score)
 	}
 	g.Score = score
+	return &g, nil
+}
+
+// started returns the game that a first record starts.
+func started(s record.Summary, at eventlog.Position) (*Game, error) {
+	g := Game{
+		GameID: s.Game.String(), PlayerID: s.PlayerID, ActorKind: s.Actor, RulesetID: s.Start.Rules.ID(), Mode: s.Start.Mode,
+		StartedAt: s.RecordedAt.UTC(), Stream: at.Stream, Sequence: at.Sequence,
+	}
+	if g.Mode > eventv1.GameMode_GAME_MODE_SEEDED || s.Actor > eventv1.ActorKind_ACTOR_KIND_BOT {
+		return nil, fmt.Errorf("%w: game %s has mode %v and actor %v", record.ErrNewerSchema, g.GameID, g.Mode, s.Actor)
+	}
+	if g.Mode <= 0 || s.Actor <= 0 || !storable(g.StartedAt) {
+		return nil, fmt.Errorf("%w: game %s has mode %v, actor %v and starts at %v", ErrImplausible, g.GameID, g.Mode, s.Actor, g.StartedAt)
+	}
 	return &g, nil
 }
 

@@ -92,6 +92,13 @@ func (p *Projector) Checkpoint(stream string) (Checkpoint, <-chan struct{}) {
 	return p.checkpoints[stream], p.moved
 }
 
+// Moved returns a channel that is closed when any checkpoint moves on.
+func (p *Projector) Moved() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.moved
+}
+
 // Discover makes the projector look for new streams now. It never blocks.
 func (p *Projector) Discover() {
 	select {

@@ -37,15 +37,52 @@ type Checkpoint struct {
 type Step struct {
 	// Record is the record.
 	Record eventlog.Stored
-	// Game is the game that it finishes, or nil.
+	// Game is the game that it starts or finishes, or nil.
 	Game *Game
+	// Moderation is what it hides or shows, or nil.
+	Moderation *Moderation
 	// Problem is why the record cannot be applied and is parked instead; empty
 	// if it can.
 	Problem string
 }
 
 // changes tells whether the step changes more than the checkpoint.
-func (s Step) changes() bool { return s.Game != nil || s.Problem != "" }
+func (s Step) changes() bool { return s.Game != nil || s.Moderation != nil || s.Problem != "" }
+
+// Moderation hides a player or a game from all boards and statistics, or shows
+// them again. Either PlayerID or GameID is set.
+type Moderation struct {
+	PlayerID, GameID string
+	Hidden           bool
+}
+
+// PlayerGame is a game of a player, and why it does not rank; 0 if it does, where
+// its ruleset has boards.
+type PlayerGame struct {
+	Game
+	Unranked Unranked
+}
+
+// PlayerGamesQuery is which games of a player to read.
+type PlayerGamesQuery struct {
+	PlayerID string
+	// RulesetID is of which rules; of all if empty.
+	RulesetID string
+	// Private includes the games that only the player may see.
+	Private bool
+	// Before is the game above the ones to read, or nil for the latest.
+	Before *Game
+	// Limit is how many to read.
+	Limit int
+}
+
+// PlayerHistory is all games of a player.
+type PlayerHistory struct {
+	// Games stand by their start.
+	Games []PlayerGame
+	// Hidden tells that the player is hidden.
+	Hidden bool
+}
 
 // Parked is a record that could not be applied. Its game is not shown until it
 // has been dealt with.
@@ -132,8 +169,8 @@ type Store interface {
 	// Release gives the lease back if holder has it.
 	Release(ctx context.Context, holder string) error
 
-	// Game returns a finished game. ErrNotFound.
-	Game(ctx context.Context, gameID string) (Game, error)
+	// Game returns a game, and why it does not rank. ErrNotFound.
+	Game(ctx context.Context, gameID string) (PlayerGame, error)
 
 	// Entries returns a range of a board's entries. A board without players is
 	// empty, not an error.
@@ -151,6 +188,13 @@ type Store interface {
 	// Distribution returns how many players of a board have each score that
 	// somebody has, the highest first.
 	Distribution(ctx context.Context, board Board) ([]ScoreCount, error)
+
+	// PlayerGames returns games of a player, running ones included, the latest
+	// started first.
+	PlayerGames(ctx context.Context, q PlayerGamesQuery) ([]PlayerGame, error)
+
+	// PlayerHistory returns all games of a player from one snapshot.
+	PlayerHistory(ctx context.Context, playerID string) (PlayerHistory, error)
 
 	// Leaderboards returns up to limit boards that have players, in the order of
 	// [Board.Compare], below after if it is not nil, and only those that match the

@@ -40,6 +40,25 @@ func NewGame(player, ruleset string, score int, moves uint32) projection.Game {
 	return g
 }
 
+// Started returns the first event of a game, from which the projection computes g
+// again.
+func Started(t testing.TB, g projection.Game) eventlog.Event {
+	t.Helper()
+	rules, err := engine.ParseRulesetID(g.RulesetID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(g.GameID))
+	data, err := proto.Marshal(&eventv1.Record{
+		EventId: sum[:16], GameId: g.GameID, PlayerId: g.PlayerID, ActorKind: g.ActorKind, Version: 1, RecordedAt: timestamppb.New(g.StartedAt),
+		Facts: []*eventv1.Fact{{Kind: &eventv1.Fact_GameStarted{GameStarted: &eventv1.GameStarted{Mode: g.Mode, Ruleset: record.RulesetToProto(rules), Health: 20}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eventlog.Event{ID: hex.EncodeToString(sum[:16]), Version: 1, Type: record.TypeGameStarted, Data: data}
+}
+
 // Event returns an event of a game by the rules "classic" or "strict": its last
 // one, from which the projection computes g again, or an earlier one.
 func Event(t testing.TB, g projection.Game, version uint64, last bool) eventlog.Event {

@@ -1,34 +1,141 @@
 package projectiontest
 
 import (
+	"cmp"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
+	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 )
+
+// Hidden is what moderation hides.
+type Hidden struct{ Players, Games map[string]bool }
 
 // CheckBoards compares every read of all boards that games count for, and of one
 // that none does, with what they lead to by brute force.
 func CheckBoards(t testing.TB, s projection.Store, games []projection.Game) {
 	t.Helper()
+	CheckModerated(t, s, games, Hidden{})
+}
+
+// CheckModerated is CheckBoards where something is hidden.
+func CheckModerated(t testing.TB, s projection.Store, all []projection.Game, hidden Hidden) {
+	t.Helper()
+	var games []projection.Game
+	for _, g := range all {
+		if unranked(g, all, hidden, map[string]bool{}) == 0 {
+			games = append(games, g)
+		}
+	}
+	checkPlayers(t, s, all, hidden)
 	boards := map[projection.Board]bool{{RulesetID: "none", ActorKind: eventv1.ActorKind_ACTOR_KIND_HUMAN, Period: projection.AllTime}: true}
-	for _, g := range games {
+	for _, g := range all {
 		for _, b := range g.Boards() {
 			boards[b] = true
 		}
 	}
 	var infos []projection.BoardInfo
+	checked := 0
 	for b := range boards {
 		want := model(b, games)
-		checkBoard(t, s, b, want)
+		if checked++; checked <= 12 {
+			checkBoard(t, s, b, want) // any of them: a map has no order
+		}
 		if len(want) > 0 {
 			infos = append(infos, projection.BoardInfo{Board: b, TotalPlayers: uint64(len(want))})
 		}
 	}
 	checkList(t, s, infos)
+}
+
+// unranked says why a game does not rank, by the rules' words: told tells whether
+// those that it asks about do.
+func unranked(g projection.Game, all []projection.Game, hidden Hidden, told map[string]bool) projection.Unranked {
+	switch {
+	case g.Outcome == rulesv1.Outcome_OUTCOME_UNSPECIFIED:
+		return projection.UnrankedRunning
+	case g.Outcome == rulesv1.Outcome_OUTCOME_ABANDONED:
+		return projection.UnrankedAbandoned
+	case g.Mode != eventv1.GameMode_GAME_MODE_RANDOM:
+		return projection.UnrankedPractice
+	case hidden.Players[g.PlayerID] || hidden.Games[g.GameID]:
+		return projection.UnrankedHidden
+	}
+	_, text, deep := strings.Cut(g.RulesetID, "depth")
+	if !deep {
+		return 0
+	}
+	experience := 0
+	for _, other := range all {
+		if other.PlayerID != g.PlayerID || other.Score <= 0 || !other.EndedAt.Before(g.StartedAt) {
+			continue
+		}
+		ranks, known := told[other.GameID]
+		if !known {
+			ranks = unranked(other, all, hidden, told) == 0
+			told[other.GameID] = ranks
+		}
+		if ranks {
+			experience += other.Score
+		}
+	}
+	depth, err := strconv.Atoi(text)
+	if err != nil || experience < 25*depth*depth {
+		return projection.UnrankedDepth
+	}
+	return 0
+}
+
+// checkPlayers reads each player's games, page by page and whole.
+func checkPlayers(t testing.TB, s projection.Store, all []projection.Game, hidden Hidden) {
+	t.Helper()
+	told := map[string]bool{}
+	players := map[string][]projection.PlayerGame{"nobody": nil}
+	for _, g := range all {
+		players[g.PlayerID] = append(players[g.PlayerID], projection.PlayerGame{Game: g, Unranked: unranked(g, all, hidden, told)})
+	}
+	checked := 0
+	for player, want := range players {
+		if checked++; checked > 12 {
+			break // any of them: a map has no order
+		}
+		slices.SortFunc(want, func(a, b projection.PlayerGame) int {
+			return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.GameID, b.GameID))
+		})
+		if h, err := s.PlayerHistory(t.Context(), player); err != nil || !slices.Equal(h.Games, want) || h.Hidden != hidden.Players[player] {
+			t.Fatalf("history of %s: %+v, %v; want %+v", player, h, err, want)
+		}
+		slices.Reverse(want)
+		public := slices.DeleteFunc(slices.Clone(want), func(g projection.PlayerGame) bool { return g.Mode != eventv1.GameMode_GAME_MODE_RANDOM })
+		for private, want := range map[bool][]projection.PlayerGame{true: want, false: public} {
+			var got []projection.PlayerGame
+			q := projection.PlayerGamesQuery{PlayerID: player, Private: private, Limit: 3}
+			for {
+				page, err := s.PlayerGames(t.Context(), q)
+				if err != nil || len(page) > q.Limit {
+					t.Fatalf("%d games of %s, %v", len(page), player, err)
+				}
+				if len(page) == 0 || len(got) > len(want) {
+					break
+				}
+				got = append(got, page...)
+				q.Before = &page[len(page)-1].Game
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("games of %s, private %v: %+v, want %+v", player, private, got, want)
+			}
+		}
+		if page, err := s.PlayerGames(t.Context(), projection.PlayerGamesQuery{PlayerID: player, RulesetID: "strict", Limit: 100}); err != nil ||
+			!slices.Equal(page, slices.DeleteFunc(slices.Clone(public), func(g projection.PlayerGame) bool { return g.RulesetID != "strict" })) {
+			t.Fatalf("strict games of %s: %+v, %v", player, page, err)
+		}
+	}
 }
 
 // checkList reads the list of boards in pages, whole and by each field.

@@ -178,7 +178,7 @@ func testGame(t *testing.T, s projection.Store) {
 	w.finish(games...)
 	w.finish(games...) // Again: nothing may change.
 	for _, want := range games {
-		if got, err := s.Game(t.Context(), want.GameID); err != nil || got != want {
+		if got, err := s.Game(t.Context(), want.GameID); err != nil || got.Game != want {
 			t.Errorf("game %+v, %v; want %+v", got, err, want)
 		}
 	}
@@ -266,14 +266,29 @@ func testModel(t *testing.T, s projection.Store) {
 	rng := newRand(t)
 	w := writer{t: t, s: s}
 	var games []projection.Game
+	hidden := Hidden{map[string]bool{}, map[string]bool{}}
 	for range 10 {
 		var batch []projection.Game
 		for range rng.IntN(12) {
 			batch = append(batch, randomGame(rng))
 		}
 		games = append(games, batch...)
-		w.finish(batch...)
-		CheckBoards(t, s, games)
+		var steps []projection.Step
+		for range rng.IntN(3) {
+			m := projection.Moderation{PlayerID: "p" + strconv.Itoa(rng.IntN(40)), Hidden: rng.IntN(2) == 0}
+			if rng.IntN(2) == 0 && len(games) > 0 {
+				m.PlayerID, m.GameID = "", games[rng.IntN(len(games))].GameID // perhaps one that is still to come
+				hidden.Games[m.GameID] = m.Hidden
+			} else {
+				hidden.Players[m.PlayerID] = m.Hidden
+			}
+			steps = append(steps, projection.Step{Moderation: &m})
+		}
+		for _, g := range batch {
+			steps = append(steps, projection.Step{Game: &g})
+		}
+		w.commit(steps)
+		CheckModerated(t, s, games, hidden)
 	}
 }
 
@@ -363,11 +378,20 @@ type writer struct {
 func (w *writer) finish(games ...projection.Game) {
 	w.t.Helper()
 	var steps []projection.Step
-	for i, g := range games {
-		steps = append(steps, step("W", w.at.Sequence+uint64(i)+1, &g))
+	for _, g := range games {
+		steps = append(steps, projection.Step{Game: &g})
 	}
+	w.commit(steps)
+}
+
+// commit commits steps as the next records.
+func (w *writer) commit(steps []projection.Step) {
+	w.t.Helper()
 	if len(steps) == 0 {
 		return
+	}
+	for i := range steps {
+		steps[i].Record = step("W", w.at.Sequence+uint64(i)+1, nil).Record
 	}
 	must(w.t, w.s.Commit(w.t.Context(), w.at, steps))
 	w.at = checkpoint(steps[len(steps)-1])
@@ -389,7 +413,7 @@ func checkpoint(s projection.Step) projection.Checkpoint {
 
 // randomGame returns a game that ties with many others.
 func randomGame(rng *rand.Rand) projection.Game {
-	g := NewGame("p"+strconv.Itoa(rng.IntN(40)), []string{"classic", "classic", "strict"}[rng.IntN(3)], rng.IntN(12)-6, uint32(40+rng.IntN(3)))
+	g := NewGame("p"+strconv.Itoa(rng.IntN(40)), []string{"classic", "classic", "strict", "classic+depth1"}[rng.IntN(4)], rng.IntN(12)-6, uint32(40+rng.IntN(3)))
 	// Some start in one period and end in the next, or too late for theirs.
 	g.StartedAt = Start.Add(time.Duration(rng.IntN(5)) * 12 * time.Hour)
 	g.EndedAt = g.StartedAt.Add(time.Duration(rng.IntN(4))*time.Second + time.Duration(rng.IntN(3))*18*time.Hour)
@@ -397,7 +421,12 @@ func randomGame(rng *rand.Rand) projection.Game {
 		g.ActorKind = eventv1.ActorKind_ACTOR_KIND_BOT
 	}
 	g.Stream = []string{"S", "T"}[rng.IntN(2)]
-	switch rng.IntN(10) {
+	if rng.IntN(5) == 0 && g.Score > 0 {
+		g.Score += 20 // unlocks something
+	}
+	switch rng.IntN(12) {
+	case 10:
+		g.Outcome, g.EndedAt, g.Moves, g.Score = rulesv1.Outcome_OUTCOME_UNSPECIFIED, time.Time{}, 0, 0
 	case 0:
 		g.Mode = eventv1.GameMode_GAME_MODE_SEEDED
 	case 1:

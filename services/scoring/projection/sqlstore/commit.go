@@ -21,11 +21,15 @@ var (
 		WHERE name = ? ORDER BY stream, stream_seq`)
 	insertParked = define(`INSERT INTO projection_poison (name, stream, stream_seq, incarnation, event_id, game_id, error, payload)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
-	countParked = define(`SELECT count(*) FROM projection_poison WHERE game_id = ?`)
+	// What must be known before a game is written.
+	selectStanding = define(`SELECT
+		(SELECT count(*) FROM projection_poison WHERE game_id = ?),
+		(SELECT count(*) FROM hidden_games WHERE game_id = ?),
+		(SELECT count(*) FROM special_players WHERE player_id = ?)`)
 
-	upsertGame = define(`INSERT INTO games
-		(game_id, player_id, actor_kind, ruleset_id, mode, outcome, score, moves, started_at, ended_at, stream, stream_seq)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	// A start never comes after its game's end but from another look at the log.
+	insertGame = define(newGame + ` ON CONFLICT DO NOTHING`)
+	upsertGame = define(newGame + `
 		ON CONFLICT (game_id) DO UPDATE SET player_id = excluded.player_id, actor_kind = excluded.actor_kind,
 			ruleset_id = excluded.ruleset_id, mode = excluded.mode, outcome = excluded.outcome, score = excluded.score,
 			moves = excluded.moves, started_at = excluded.started_at, ended_at = excluded.ended_at,
@@ -36,6 +40,10 @@ var (
 		WHERE projection_lease.holder = excluded.holder OR projection_lease.expires_at <= ?`)
 	dropLease = define(`DELETE FROM projection_lease WHERE name = ? AND holder = ?`)
 )
+
+const newGame = `INSERT INTO games
+	(game_id, player_id, actor_kind, ruleset_id, mode, outcome, score, moves, started_at, ended_at, stream, stream_seq)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // Checkpoints implements [projection.Store].
 func (s *Store) Checkpoints(ctx context.Context) (all []projection.Checkpoint, err error) {
@@ -109,18 +117,28 @@ func (w *placer) apply(ctx context.Context, step projection.Step) error {
 		_, err := w.exec(ctx, insertParked, name, r.Position.Stream, r.Position.Sequence, r.Position.Incarnation, r.ID, r.Game.String(), step.Problem, r.Data)
 		return err
 	}
+	if step.Moderation != nil {
+		return w.moderate(ctx, *step.Moderation)
+	}
 	if step.Game == nil {
 		return nil
 	}
 	g := *step.Game
-	var parked int
-	if err := w.row(ctx, countParked, g.GameID)(&parked); err != nil || parked > 0 {
+	var parked, hidden, special int
+	if err := w.row(ctx, selectStanding, g.GameID, g.GameID, g.PlayerID)(&parked, &hidden, &special); err != nil || parked > 0 {
 		return err
 	}
-	score := sql.NullInt64{Int64: int64(g.Score), Valid: g.Scored()}
-	if _, err := w.exec(ctx, upsertGame, g.GameID, g.PlayerID, int(g.ActorKind), g.RulesetID, int(g.Mode), int(g.Outcome), score, g.Moves,
-		nanos(g.StartedAt), nanos(g.EndedAt), g.Stream, g.Sequence); err != nil {
+	if g.Running() {
+		_, err := w.exec(ctx, insertGame, gameArgs(g)...)
 		return err
+	}
+	if _, err := w.exec(ctx, upsertGame, gameArgs(g)...); err != nil {
+		return err
+	}
+	// Most players' games go on their boards one by one. Where one may decide about
+	// another, all of them are looked at.
+	if special > 0 || hidden > 0 || g.Deep() {
+		return w.reconsider(ctx, g.PlayerID)
 	}
 	for _, board := range g.Boards() {
 		if err := w.place(ctx, board, g); err != nil {
@@ -128,6 +146,15 @@ func (w *placer) apply(ctx context.Context, step projection.Step) error {
 		}
 	}
 	return nil
+}
+
+// gameArgs are the values of a game's columns.
+func gameArgs(g projection.Game) []any {
+	score := sql.NullInt64{Int64: int64(g.Score), Valid: g.Scored()}
+	return []any{
+		g.GameID, g.PlayerID, int(g.ActorKind), g.RulesetID, int(g.Mode), int(g.Outcome), score, g.Moves,
+		nanos(g.StartedAt), nanos(g.EndedAt), g.Stream, g.Sequence,
+	}
 }
 
 // Lease implements [projection.Store].

@@ -88,9 +88,14 @@ func (w *placer) place(ctx context.Context, board projection.Board, g projection
 	default:
 		w.count(id, best, -1)
 	}
+	return w.write(ctx, id, g)
+}
+
+// write makes a game its player's entry on a board.
+func (w *placer) write(ctx context.Context, id int64, g projection.Game) error {
 	k := g.Key()
 	w.count(id, k, 1)
-	_, err = w.exec(ctx, upsertBest, id, g.PlayerID, g.GameID, -k.Score, k.Moves, nanos(k.EndedAt), k.Stream, k.Sequence)
+	_, err := w.exec(ctx, upsertBest, id, g.PlayerID, g.GameID, -k.Score, k.Moves, nanos(k.EndedAt), k.Stream, k.Sequence)
 	return err
 }
 

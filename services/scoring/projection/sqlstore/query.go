@@ -22,7 +22,7 @@ const (
 )
 
 var (
-	selectGame    = define(`SELECT ` + gameColumns + ` FROM games WHERE game_id = ?`)
+	selectGame    = define(`SELECT ` + gameColumns + `, games.unranked_reason, 0 FROM games WHERE game_id = ?`)
 	selectBoardID = define(`SELECT board_id FROM leaderboards WHERE ruleset_id = ? AND actor_kind = ? AND period = ? AND opens_at = ?`)
 
 	selectBoards = define(`SELECT ruleset_id, actor_kind, period, opens_at,
@@ -30,6 +30,7 @@ var (
 		FROM leaderboards AS boards
 		WHERE (list_order, ruleset_id, actor_kind, period) > (?, ?, ?, ?)
 			AND (ruleset_id = ? OR ? = '') AND (actor_kind = ? OR ? = 0) AND (period = ? OR ? = 0)
+			AND EXISTS (SELECT 1 FROM leaderboard_counts AS counts WHERE counts.board_id = boards.board_id)
 		ORDER BY list_order, ruleset_id, actor_kind, period LIMIT ?`)
 
 	selectTop    = define(ofBoard + ` ORDER BY ` + boardOrder + ` LIMIT ?`)
@@ -60,9 +61,10 @@ var (
 const players = `CAST(coalesce(sum(players), 0) AS BIGINT)`
 
 // Game implements [projection.Store].
-func (s *Store) Game(ctx context.Context, gameID string) (g projection.Game, err error) {
+func (s *Store) Game(ctx context.Context, gameID string) (g projection.PlayerGame, err error) {
 	err = s.snapshot(ctx, "read game", func(t tx) error {
-		g, err = scanGame(t.row(ctx, selectGame, gameID))
+		stored, err := scanPlayerGame(t.row(ctx, selectGame, gameID))
+		g = projection.PlayerGame{Game: stored.Game, Unranked: stored.reason()}
 		return err
 	})
 	return g, err

@@ -32,6 +32,76 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Why a game does not stand for leaderboards.
+type UnrankedReason int32
+
+const (
+	// It does.
+	UnrankedReason_UNRANKED_REASON_UNSPECIFIED UnrankedReason = 0
+	// It is not over.
+	UnrankedReason_UNRANKED_REASON_RUNNING UnrankedReason = 1
+	// The player resigned.
+	UnrankedReason_UNRANKED_REASON_ABANDONED UnrankedReason = 2
+	// The player chose the seed.
+	UnrankedReason_UNRANKED_REASON_PRACTICE UnrankedReason = 3
+	// The player had not unlocked its depth when it started: the games that ranked
+	// and had ended by then must come to 25 x depth x depth experience.
+	UnrankedReason_UNRANKED_REASON_DEPTH_LOCKED UnrankedReason = 4
+	// The game or its player is hidden.
+	UnrankedReason_UNRANKED_REASON_HIDDEN UnrankedReason = 5
+	// Its ruleset has no leaderboards here.
+	UnrankedReason_UNRANKED_REASON_RULESET UnrankedReason = 6
+)
+
+// Enum value maps for UnrankedReason.
+var (
+	UnrankedReason_name = map[int32]string{
+		0: "UNRANKED_REASON_UNSPECIFIED",
+		1: "UNRANKED_REASON_RUNNING",
+		2: "UNRANKED_REASON_ABANDONED",
+		3: "UNRANKED_REASON_PRACTICE",
+		4: "UNRANKED_REASON_DEPTH_LOCKED",
+		5: "UNRANKED_REASON_HIDDEN",
+		6: "UNRANKED_REASON_RULESET",
+	}
+	UnrankedReason_value = map[string]int32{
+		"UNRANKED_REASON_UNSPECIFIED":  0,
+		"UNRANKED_REASON_RUNNING":      1,
+		"UNRANKED_REASON_ABANDONED":    2,
+		"UNRANKED_REASON_PRACTICE":     3,
+		"UNRANKED_REASON_DEPTH_LOCKED": 4,
+		"UNRANKED_REASON_HIDDEN":       5,
+		"UNRANKED_REASON_RULESET":      6,
+	}
+)
+
+func (x UnrankedReason) Enum() *UnrankedReason {
+	p := new(UnrankedReason)
+	*p = x
+	return p
+}
+
+func (x UnrankedReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (UnrankedReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_scoundrel_scoring_v1_scoring_proto_enumTypes[0].Descriptor()
+}
+
+func (UnrankedReason) Type() protoreflect.EnumType {
+	return &file_scoundrel_scoring_v1_scoring_proto_enumTypes[0]
+}
+
+func (x UnrankedReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use UnrankedReason.Descriptor instead.
+func (UnrankedReason) EnumDescriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{0}
+}
+
 // The span of time whose games a leaderboard holds, in UTC. A game belongs to
 // the spans in which it started, and counts for one if it ended within 24 hours
 // of its close. From then on the board is final and never changes.
@@ -79,11 +149,11 @@ func (x Period) String() string {
 }
 
 func (Period) Descriptor() protoreflect.EnumDescriptor {
-	return file_scoundrel_scoring_v1_scoring_proto_enumTypes[0].Descriptor()
+	return file_scoundrel_scoring_v1_scoring_proto_enumTypes[1].Descriptor()
 }
 
 func (Period) Type() protoreflect.EnumType {
-	return &file_scoundrel_scoring_v1_scoring_proto_enumTypes[0]
+	return &file_scoundrel_scoring_v1_scoring_proto_enumTypes[1]
 }
 
 func (x Period) Number() protoreflect.EnumNumber {
@@ -92,7 +162,7 @@ func (x Period) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Period.Descriptor instead.
 func (Period) EnumDescriptor() ([]byte, []int) {
-	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{0}
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{1}
 }
 
 // Which leaderboard. An entry is a player's best game: highest score; among wins
@@ -506,9 +576,11 @@ type GameScore struct {
 	// best there; empty if it does not rank.
 	Leaderboards []*Leaderboard `protobuf:"bytes,10,rep,name=leaderboards,proto3" json:"leaderboards,omitempty"`
 	// Who played it.
-	ActorKind     v1.ActorKind `protobuf:"varint,11,opt,name=actor_kind,json=actorKind,proto3,enum=scoundrel.event.v1.ActorKind" json:"actor_kind,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ActorKind v1.ActorKind `protobuf:"varint,11,opt,name=actor_kind,json=actorKind,proto3,enum=scoundrel.event.v1.ActorKind" json:"actor_kind,omitempty"`
+	// Why it counts for no board; unset if it does.
+	UnrankedReason UnrankedReason `protobuf:"varint,12,opt,name=unranked_reason,json=unrankedReason,proto3,enum=scoundrel.scoring.v1.UnrankedReason" json:"unranked_reason,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *GameScore) Reset() {
@@ -616,6 +688,13 @@ func (x *GameScore) GetActorKind() v1.ActorKind {
 		return x.ActorKind
 	}
 	return v1.ActorKind(0)
+}
+
+func (x *GameScore) GetUnrankedReason() UnrankedReason {
+	if x != nil {
+		return x.UnrankedReason
+	}
+	return UnrankedReason_UNRANKED_REASON_UNSPECIFIED
 }
 
 // A request for a page of a leaderboard.
@@ -1597,6 +1676,582 @@ func (x *GetRankForScoreResponse) GetPercentile() float64 {
 	return 0
 }
 
+// A request for what a player's games come to.
+type GetPlayerStatsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which player; the caller if empty.
+	PlayerId string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	// From a game command; empty for what is known now.
+	ConsistencyToken string `protobuf:"bytes,2,opt,name=consistency_token,json=consistencyToken,proto3" json:"consistency_token,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *GetPlayerStatsRequest) Reset() {
+	*x = GetPlayerStatsRequest{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPlayerStatsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPlayerStatsRequest) ProtoMessage() {}
+
+func (x *GetPlayerStatsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPlayerStatsRequest.ProtoReflect.Descriptor instead.
+func (*GetPlayerStatsRequest) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *GetPlayerStatsRequest) GetPlayerId() string {
+	if x != nil {
+		return x.PlayerId
+	}
+	return ""
+}
+
+func (x *GetPlayerStatsRequest) GetConsistencyToken() string {
+	if x != nil {
+		return x.ConsistencyToken
+	}
+	return ""
+}
+
+// What a player's games come to. Nothing of a hidden player is shown.
+type GetPlayerStatsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The player.
+	PlayerId string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	// All games together.
+	Total *PlayerStats `protobuf:"bytes,2,opt,name=total,proto3" json:"total,omitempty"`
+	// Those by each ruleset that the player has played, sorted by its id.
+	Rulesets []*RulesetStats `protobuf:"bytes,3,rep,name=rulesets,proto3" json:"rulesets,omitempty"`
+	// The sum of the positive scores of the games that rank, or would if their
+	// ruleset had a board.
+	Experience int64 `protobuf:"varint,4,opt,name=experience,proto3" json:"experience,omitempty"`
+	// floor(sqrt(experience / 25)).
+	Level int32 `protobuf:"varint,5,opt,name=level,proto3" json:"level,omitempty"`
+	// The greatest depth at which a game that starts now ranks, 0 to 9.
+	UnlockedDepth int32 `protobuf:"varint,6,opt,name=unlocked_depth,json=unlockedDepth,proto3" json:"unlocked_depth,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPlayerStatsResponse) Reset() {
+	*x = GetPlayerStatsResponse{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPlayerStatsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPlayerStatsResponse) ProtoMessage() {}
+
+func (x *GetPlayerStatsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPlayerStatsResponse.ProtoReflect.Descriptor instead.
+func (*GetPlayerStatsResponse) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *GetPlayerStatsResponse) GetPlayerId() string {
+	if x != nil {
+		return x.PlayerId
+	}
+	return ""
+}
+
+func (x *GetPlayerStatsResponse) GetTotal() *PlayerStats {
+	if x != nil {
+		return x.Total
+	}
+	return nil
+}
+
+func (x *GetPlayerStatsResponse) GetRulesets() []*RulesetStats {
+	if x != nil {
+		return x.Rulesets
+	}
+	return nil
+}
+
+func (x *GetPlayerStatsResponse) GetExperience() int64 {
+	if x != nil {
+		return x.Experience
+	}
+	return 0
+}
+
+func (x *GetPlayerStatsResponse) GetLevel() int32 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *GetPlayerStatsResponse) GetUnlockedDepth() int32 {
+	if x != nil {
+		return x.UnlockedDepth
+	}
+	return 0
+}
+
+// What some games come to.
+type PlayerStats struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Games that have ended, abandoned ones included.
+	Games uint64 `protobuf:"varint,1,opt,name=games,proto3" json:"games,omitempty"`
+	// Games that were won.
+	Won uint64 `protobuf:"varint,2,opt,name=won,proto3" json:"won,omitempty"`
+	// Games that were lost.
+	Lost uint64 `protobuf:"varint,3,opt,name=lost,proto3" json:"lost,omitempty"`
+	// Games that the player resigned.
+	Abandoned uint64 `protobuf:"varint,4,opt,name=abandoned,proto3" json:"abandoned,omitempty"`
+	// Games that are not over.
+	Running uint64 `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"`
+	// The highest score; unset without a game that has one.
+	BestScore *int32 `protobuf:"varint,6,opt,name=best_score,json=bestScore,proto3,oneof" json:"best_score,omitempty"`
+	// The mean score of the games that have one; 0 without.
+	AverageScore float64 `protobuf:"fixed64,7,opt,name=average_score,json=averageScore,proto3" json:"average_score,omitempty"`
+	// How many games were won since the last one that was not, by their end.
+	WinStreak uint64 `protobuf:"varint,8,opt,name=win_streak,json=winStreak,proto3" json:"win_streak,omitempty"`
+	// How many were won in a row at most.
+	LongestWinStreak uint64 `protobuf:"varint,9,opt,name=longest_win_streak,json=longestWinStreak,proto3" json:"longest_win_streak,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *PlayerStats) Reset() {
+	*x = PlayerStats{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlayerStats) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlayerStats) ProtoMessage() {}
+
+func (x *PlayerStats) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlayerStats.ProtoReflect.Descriptor instead.
+func (*PlayerStats) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *PlayerStats) GetGames() uint64 {
+	if x != nil {
+		return x.Games
+	}
+	return 0
+}
+
+func (x *PlayerStats) GetWon() uint64 {
+	if x != nil {
+		return x.Won
+	}
+	return 0
+}
+
+func (x *PlayerStats) GetLost() uint64 {
+	if x != nil {
+		return x.Lost
+	}
+	return 0
+}
+
+func (x *PlayerStats) GetAbandoned() uint64 {
+	if x != nil {
+		return x.Abandoned
+	}
+	return 0
+}
+
+func (x *PlayerStats) GetRunning() uint64 {
+	if x != nil {
+		return x.Running
+	}
+	return 0
+}
+
+func (x *PlayerStats) GetBestScore() int32 {
+	if x != nil && x.BestScore != nil {
+		return *x.BestScore
+	}
+	return 0
+}
+
+func (x *PlayerStats) GetAverageScore() float64 {
+	if x != nil {
+		return x.AverageScore
+	}
+	return 0
+}
+
+func (x *PlayerStats) GetWinStreak() uint64 {
+	if x != nil {
+		return x.WinStreak
+	}
+	return 0
+}
+
+func (x *PlayerStats) GetLongestWinStreak() uint64 {
+	if x != nil {
+		return x.LongestWinStreak
+	}
+	return 0
+}
+
+// What the games by one ruleset come to.
+type RulesetStats struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The canonical name of the ruleset.
+	RulesetId string `protobuf:"bytes,1,opt,name=ruleset_id,json=rulesetId,proto3" json:"ruleset_id,omitempty"`
+	// What they come to.
+	Stats         *PlayerStats `protobuf:"bytes,2,opt,name=stats,proto3" json:"stats,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RulesetStats) Reset() {
+	*x = RulesetStats{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RulesetStats) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RulesetStats) ProtoMessage() {}
+
+func (x *RulesetStats) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RulesetStats.ProtoReflect.Descriptor instead.
+func (*RulesetStats) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *RulesetStats) GetRulesetId() string {
+	if x != nil {
+		return x.RulesetId
+	}
+	return ""
+}
+
+func (x *RulesetStats) GetStats() *PlayerStats {
+	if x != nil {
+		return x.Stats
+	}
+	return nil
+}
+
+// A request for a page of a player's games.
+type ListPlayerGamesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which player; the caller if empty.
+	PlayerId string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	// Only those by this ruleset; all if empty.
+	RulesetId string `protobuf:"bytes,2,opt,name=ruleset_id,json=rulesetId,proto3" json:"ruleset_id,omitempty"`
+	// How many; 50 if 0, at most 200. Negative is refused.
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before, empty for the first.
+	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// From a game command; empty for what is known now.
+	ConsistencyToken string `protobuf:"bytes,5,opt,name=consistency_token,json=consistencyToken,proto3" json:"consistency_token,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *ListPlayerGamesRequest) Reset() {
+	*x = ListPlayerGamesRequest{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPlayerGamesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPlayerGamesRequest) ProtoMessage() {}
+
+func (x *ListPlayerGamesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPlayerGamesRequest.ProtoReflect.Descriptor instead.
+func (*ListPlayerGamesRequest) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ListPlayerGamesRequest) GetPlayerId() string {
+	if x != nil {
+		return x.PlayerId
+	}
+	return ""
+}
+
+func (x *ListPlayerGamesRequest) GetRulesetId() string {
+	if x != nil {
+		return x.RulesetId
+	}
+	return ""
+}
+
+func (x *ListPlayerGamesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListPlayerGamesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListPlayerGamesRequest) GetConsistencyToken() string {
+	if x != nil {
+		return x.ConsistencyToken
+	}
+	return ""
+}
+
+// A page of a player's games.
+type ListPlayerGamesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The games. A running one has neither outcome, score, moves nor end.
+	Games []*GameScore `protobuf:"bytes,1,rep,name=games,proto3" json:"games,omitempty"`
+	// Set if there is more.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPlayerGamesResponse) Reset() {
+	*x = ListPlayerGamesResponse{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPlayerGamesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPlayerGamesResponse) ProtoMessage() {}
+
+func (x *ListPlayerGamesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPlayerGamesResponse.ProtoReflect.Descriptor instead.
+func (*ListPlayerGamesResponse) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ListPlayerGamesResponse) GetGames() []*GameScore {
+	if x != nil {
+		return x.Games
+	}
+	return nil
+}
+
+func (x *ListPlayerGamesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// A request to watch a leaderboard.
+type WatchLeaderboardRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which board; that of today stays that of the day on which the watch began.
+	Leaderboard *Leaderboard `protobuf:"bytes,1,opt,name=leaderboard,proto3" json:"leaderboard,omitempty"`
+	// How many entries from the top; 10 if 0, at most 200. Negative is refused.
+	Limit         int32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchLeaderboardRequest) Reset() {
+	*x = WatchLeaderboardRequest{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchLeaderboardRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchLeaderboardRequest) ProtoMessage() {}
+
+func (x *WatchLeaderboardRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchLeaderboardRequest.ProtoReflect.Descriptor instead.
+func (*WatchLeaderboardRequest) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *WatchLeaderboardRequest) GetLeaderboard() *Leaderboard {
+	if x != nil {
+		return x.Leaderboard
+	}
+	return nil
+}
+
+func (x *WatchLeaderboardRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// A leaderboard as it stands.
+type WatchLeaderboardResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entries from the top.
+	Entries []*LeaderboardEntry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	// The caller's entry, if there is one.
+	OwnEntry *LeaderboardEntry `protobuf:"bytes,2,opt,name=own_entry,json=ownEntry,proto3" json:"own_entry,omitempty"`
+	// Players on the board.
+	TotalPlayers  uint64 `protobuf:"varint,3,opt,name=total_players,json=totalPlayers,proto3" json:"total_players,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchLeaderboardResponse) Reset() {
+	*x = WatchLeaderboardResponse{}
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchLeaderboardResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchLeaderboardResponse) ProtoMessage() {}
+
+func (x *WatchLeaderboardResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_scoring_v1_scoring_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchLeaderboardResponse.ProtoReflect.Descriptor instead.
+func (*WatchLeaderboardResponse) Descriptor() ([]byte, []int) {
+	return file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *WatchLeaderboardResponse) GetEntries() []*LeaderboardEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *WatchLeaderboardResponse) GetOwnEntry() *LeaderboardEntry {
+	if x != nil {
+		return x.OwnEntry
+	}
+	return nil
+}
+
+func (x *WatchLeaderboardResponse) GetTotalPlayers() uint64 {
+	if x != nil {
+		return x.TotalPlayers
+	}
+	return 0
+}
+
 var File_scoundrel_scoring_v1_scoring_proto protoreflect.FileDescriptor
 
 const file_scoundrel_scoring_v1_scoring_proto_rawDesc = "" +
@@ -1632,7 +2287,7 @@ const file_scoundrel_scoring_v1_scoring_proto_rawDesc = "" +
 	"\agame_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\x06gameId\x125\n" +
 	"\x11consistency_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"I\n" +
 	"\x10GetScoreResponse\x125\n" +
-	"\x05score\x18\x01 \x01(\v2\x1f.scoundrel.scoring.v1.GameScoreR\x05score\"\xec\x03\n" +
+	"\x05score\x18\x01 \x01(\v2\x1f.scoundrel.scoring.v1.GameScoreR\x05score\"\xbb\x04\n" +
 	"\tGameScore\x12\x17\n" +
 	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12\x1b\n" +
 	"\tplayer_id\x18\x02 \x01(\tR\bplayerId\x12\x1d\n" +
@@ -1648,7 +2303,8 @@ const file_scoundrel_scoring_v1_scoring_proto_rawDesc = "" +
 	"\fleaderboards\x18\n" +
 	" \x03(\v2!.scoundrel.scoring.v1.LeaderboardR\fleaderboards\x12<\n" +
 	"\n" +
-	"actor_kind\x18\v \x01(\x0e2\x1d.scoundrel.event.v1.ActorKindR\tactorKind\"\x91\x02\n" +
+	"actor_kind\x18\v \x01(\x0e2\x1d.scoundrel.event.v1.ActorKindR\tactorKind\x12M\n" +
+	"\x0funranked_reason\x18\f \x01(\x0e2$.scoundrel.scoring.v1.UnrankedReasonR\x0eunrankedReason\"\x91\x02\n" +
 	"\x1dListLeaderboardEntriesRequest\x12C\n" +
 	"\vleaderboard\x18\x01 \x01(\v2!.scoundrel.scoring.v1.LeaderboardR\vleaderboard\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
@@ -1720,14 +2376,69 @@ const file_scoundrel_scoring_v1_scoring_proto_rawDesc = "" +
 	"\rtotal_players\x18\x02 \x01(\x04R\ftotalPlayers\x12\x1e\n" +
 	"\n" +
 	"percentile\x18\x03 \x01(\x01R\n" +
-	"percentile*h\n" +
+	"percentile\"t\n" +
+	"\x15GetPlayerStatsRequest\x12$\n" +
+	"\tplayer_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\bplayerId\x125\n" +
+	"\x11consistency_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"\x8b\x02\n" +
+	"\x16GetPlayerStatsResponse\x12\x1b\n" +
+	"\tplayer_id\x18\x01 \x01(\tR\bplayerId\x127\n" +
+	"\x05total\x18\x02 \x01(\v2!.scoundrel.scoring.v1.PlayerStatsR\x05total\x12>\n" +
+	"\brulesets\x18\x03 \x03(\v2\".scoundrel.scoring.v1.RulesetStatsR\brulesets\x12\x1e\n" +
+	"\n" +
+	"experience\x18\x04 \x01(\x03R\n" +
+	"experience\x12\x14\n" +
+	"\x05level\x18\x05 \x01(\x05R\x05level\x12%\n" +
+	"\x0eunlocked_depth\x18\x06 \x01(\x05R\runlockedDepth\"\xa6\x02\n" +
+	"\vPlayerStats\x12\x14\n" +
+	"\x05games\x18\x01 \x01(\x04R\x05games\x12\x10\n" +
+	"\x03won\x18\x02 \x01(\x04R\x03won\x12\x12\n" +
+	"\x04lost\x18\x03 \x01(\x04R\x04lost\x12\x1c\n" +
+	"\tabandoned\x18\x04 \x01(\x04R\tabandoned\x12\x18\n" +
+	"\arunning\x18\x05 \x01(\x04R\arunning\x12\"\n" +
+	"\n" +
+	"best_score\x18\x06 \x01(\x05H\x00R\tbestScore\x88\x01\x01\x12#\n" +
+	"\raverage_score\x18\a \x01(\x01R\faverageScore\x12\x1d\n" +
+	"\n" +
+	"win_streak\x18\b \x01(\x04R\twinStreak\x12,\n" +
+	"\x12longest_win_streak\x18\t \x01(\x04R\x10longestWinStreakB\r\n" +
+	"\v_best_score\"f\n" +
+	"\fRulesetStats\x12\x1d\n" +
+	"\n" +
+	"ruleset_id\x18\x01 \x01(\tR\trulesetId\x127\n" +
+	"\x05stats\x18\x02 \x01(\v2!.scoundrel.scoring.v1.PlayerStatsR\x05stats\"\xed\x01\n" +
+	"\x16ListPlayerGamesRequest\x12$\n" +
+	"\tplayer_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\bplayerId\x12'\n" +
+	"\n" +
+	"ruleset_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\trulesetId\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x125\n" +
+	"\x11consistency_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x10consistencyToken\"x\n" +
+	"\x17ListPlayerGamesResponse\x125\n" +
+	"\x05games\x18\x01 \x03(\v2\x1f.scoundrel.scoring.v1.GameScoreR\x05games\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"}\n" +
+	"\x17WatchLeaderboardRequest\x12C\n" +
+	"\vleaderboard\x18\x01 \x01(\v2!.scoundrel.scoring.v1.LeaderboardR\vleaderboard\x12\x1d\n" +
+	"\x05limit\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x05limit\"\xc6\x01\n" +
+	"\x18WatchLeaderboardResponse\x12@\n" +
+	"\aentries\x18\x01 \x03(\v2&.scoundrel.scoring.v1.LeaderboardEntryR\aentries\x12C\n" +
+	"\town_entry\x18\x02 \x01(\v2&.scoundrel.scoring.v1.LeaderboardEntryR\bownEntry\x12#\n" +
+	"\rtotal_players\x18\x03 \x01(\x04R\ftotalPlayers*\xe6\x01\n" +
+	"\x0eUnrankedReason\x12\x1f\n" +
+	"\x1bUNRANKED_REASON_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17UNRANKED_REASON_RUNNING\x10\x01\x12\x1d\n" +
+	"\x19UNRANKED_REASON_ABANDONED\x10\x02\x12\x1c\n" +
+	"\x18UNRANKED_REASON_PRACTICE\x10\x03\x12 \n" +
+	"\x1cUNRANKED_REASON_DEPTH_LOCKED\x10\x04\x12\x1a\n" +
+	"\x16UNRANKED_REASON_HIDDEN\x10\x05\x12\x1b\n" +
+	"\x17UNRANKED_REASON_RULESET\x10\x06*h\n" +
 	"\x06Period\x12\x16\n" +
 	"\x12PERIOD_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fPERIOD_ALL_TIME\x10\x01\x12\x10\n" +
 	"\fPERIOD_MONTH\x10\x02\x12\x0f\n" +
 	"\vPERIOD_WEEK\x10\x03\x12\x0e\n" +
 	"\n" +
-	"PERIOD_DAY\x10\x042\xa6\a\n" +
+	"PERIOD_DAY\x10\x042\xf8\t\n" +
 	"\x0eScoringService\x12Y\n" +
 	"\bGetScore\x12%.scoundrel.scoring.v1.GetScoreRequest\x1a&.scoundrel.scoring.v1.GetScoreResponse\x12q\n" +
 	"\x10ListLeaderboards\x12-.scoundrel.scoring.v1.ListLeaderboardsRequest\x1a..scoundrel.scoring.v1.ListLeaderboardsResponse\x12\x83\x01\n" +
@@ -1736,7 +2447,10 @@ const file_scoundrel_scoring_v1_scoring_proto_rawDesc = "" +
 	"\x11ListEntriesAround\x12..scoundrel.scoring.v1.ListEntriesAroundRequest\x1a/.scoundrel.scoring.v1.ListEntriesAroundResponse\x12n\n" +
 	"\x0fBatchGetEntries\x12,.scoundrel.scoring.v1.BatchGetEntriesRequest\x1a-.scoundrel.scoring.v1.BatchGetEntriesResponse\x12}\n" +
 	"\x14GetScoreDistribution\x121.scoundrel.scoring.v1.GetScoreDistributionRequest\x1a2.scoundrel.scoring.v1.GetScoreDistributionResponse\x12n\n" +
-	"\x0fGetRankForScore\x12,.scoundrel.scoring.v1.GetRankForScoreRequest\x1a-.scoundrel.scoring.v1.GetRankForScoreResponseB\xe6\x01\n" +
+	"\x0fGetRankForScore\x12,.scoundrel.scoring.v1.GetRankForScoreRequest\x1a-.scoundrel.scoring.v1.GetRankForScoreResponse\x12k\n" +
+	"\x0eGetPlayerStats\x12+.scoundrel.scoring.v1.GetPlayerStatsRequest\x1a,.scoundrel.scoring.v1.GetPlayerStatsResponse\x12n\n" +
+	"\x0fListPlayerGames\x12,.scoundrel.scoring.v1.ListPlayerGamesRequest\x1a-.scoundrel.scoring.v1.ListPlayerGamesResponse\x12s\n" +
+	"\x10WatchLeaderboard\x12-.scoundrel.scoring.v1.WatchLeaderboardRequest\x1a..scoundrel.scoring.v1.WatchLeaderboardResponse0\x01B\xe6\x01\n" +
 	"\x18com.scoundrel.scoring.v1B\fScoringProtoP\x01ZJgithub.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1;scoringv1\xa2\x02\x03SSX\xaa\x02\x14Scoundrel.Scoring.V1\xca\x02\x14Scoundrel\\Scoring\\V1\xe2\x02 Scoundrel\\Scoring\\V1\\GPBMetadata\xea\x02\x16Scoundrel::Scoring::V1b\x06proto3"
 
 var (
@@ -1751,89 +2465,112 @@ func file_scoundrel_scoring_v1_scoring_proto_rawDescGZIP() []byte {
 	return file_scoundrel_scoring_v1_scoring_proto_rawDescData
 }
 
-var file_scoundrel_scoring_v1_scoring_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_scoundrel_scoring_v1_scoring_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_scoundrel_scoring_v1_scoring_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_scoundrel_scoring_v1_scoring_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_scoundrel_scoring_v1_scoring_proto_goTypes = []any{
-	(Period)(0),                            // 0: scoundrel.scoring.v1.Period
-	(*Leaderboard)(nil),                    // 1: scoundrel.scoring.v1.Leaderboard
-	(*LeaderboardInfo)(nil),                // 2: scoundrel.scoring.v1.LeaderboardInfo
-	(*LeaderboardEntry)(nil),               // 3: scoundrel.scoring.v1.LeaderboardEntry
-	(*GetScoreRequest)(nil),                // 4: scoundrel.scoring.v1.GetScoreRequest
-	(*GetScoreResponse)(nil),               // 5: scoundrel.scoring.v1.GetScoreResponse
-	(*GameScore)(nil),                      // 6: scoundrel.scoring.v1.GameScore
-	(*ListLeaderboardEntriesRequest)(nil),  // 7: scoundrel.scoring.v1.ListLeaderboardEntriesRequest
-	(*ListLeaderboardEntriesResponse)(nil), // 8: scoundrel.scoring.v1.ListLeaderboardEntriesResponse
-	(*GetPlayerEntryRequest)(nil),          // 9: scoundrel.scoring.v1.GetPlayerEntryRequest
-	(*GetPlayerEntryResponse)(nil),         // 10: scoundrel.scoring.v1.GetPlayerEntryResponse
-	(*ListLeaderboardsRequest)(nil),        // 11: scoundrel.scoring.v1.ListLeaderboardsRequest
-	(*ListLeaderboardsResponse)(nil),       // 12: scoundrel.scoring.v1.ListLeaderboardsResponse
-	(*ListEntriesAroundRequest)(nil),       // 13: scoundrel.scoring.v1.ListEntriesAroundRequest
-	(*ListEntriesAroundResponse)(nil),      // 14: scoundrel.scoring.v1.ListEntriesAroundResponse
-	(*BatchGetEntriesRequest)(nil),         // 15: scoundrel.scoring.v1.BatchGetEntriesRequest
-	(*BatchGetEntriesResponse)(nil),        // 16: scoundrel.scoring.v1.BatchGetEntriesResponse
-	(*GetScoreDistributionRequest)(nil),    // 17: scoundrel.scoring.v1.GetScoreDistributionRequest
-	(*GetScoreDistributionResponse)(nil),   // 18: scoundrel.scoring.v1.GetScoreDistributionResponse
-	(*ScoreCount)(nil),                     // 19: scoundrel.scoring.v1.ScoreCount
-	(*GetRankForScoreRequest)(nil),         // 20: scoundrel.scoring.v1.GetRankForScoreRequest
-	(*GetRankForScoreResponse)(nil),        // 21: scoundrel.scoring.v1.GetRankForScoreResponse
-	(v1.ActorKind)(0),                      // 22: scoundrel.event.v1.ActorKind
-	(*timestamppb.Timestamp)(nil),          // 23: google.protobuf.Timestamp
-	(v11.Outcome)(0),                       // 24: scoundrel.rules.v1.Outcome
-	(v1.GameMode)(0),                       // 25: scoundrel.event.v1.GameMode
+	(UnrankedReason)(0),                    // 0: scoundrel.scoring.v1.UnrankedReason
+	(Period)(0),                            // 1: scoundrel.scoring.v1.Period
+	(*Leaderboard)(nil),                    // 2: scoundrel.scoring.v1.Leaderboard
+	(*LeaderboardInfo)(nil),                // 3: scoundrel.scoring.v1.LeaderboardInfo
+	(*LeaderboardEntry)(nil),               // 4: scoundrel.scoring.v1.LeaderboardEntry
+	(*GetScoreRequest)(nil),                // 5: scoundrel.scoring.v1.GetScoreRequest
+	(*GetScoreResponse)(nil),               // 6: scoundrel.scoring.v1.GetScoreResponse
+	(*GameScore)(nil),                      // 7: scoundrel.scoring.v1.GameScore
+	(*ListLeaderboardEntriesRequest)(nil),  // 8: scoundrel.scoring.v1.ListLeaderboardEntriesRequest
+	(*ListLeaderboardEntriesResponse)(nil), // 9: scoundrel.scoring.v1.ListLeaderboardEntriesResponse
+	(*GetPlayerEntryRequest)(nil),          // 10: scoundrel.scoring.v1.GetPlayerEntryRequest
+	(*GetPlayerEntryResponse)(nil),         // 11: scoundrel.scoring.v1.GetPlayerEntryResponse
+	(*ListLeaderboardsRequest)(nil),        // 12: scoundrel.scoring.v1.ListLeaderboardsRequest
+	(*ListLeaderboardsResponse)(nil),       // 13: scoundrel.scoring.v1.ListLeaderboardsResponse
+	(*ListEntriesAroundRequest)(nil),       // 14: scoundrel.scoring.v1.ListEntriesAroundRequest
+	(*ListEntriesAroundResponse)(nil),      // 15: scoundrel.scoring.v1.ListEntriesAroundResponse
+	(*BatchGetEntriesRequest)(nil),         // 16: scoundrel.scoring.v1.BatchGetEntriesRequest
+	(*BatchGetEntriesResponse)(nil),        // 17: scoundrel.scoring.v1.BatchGetEntriesResponse
+	(*GetScoreDistributionRequest)(nil),    // 18: scoundrel.scoring.v1.GetScoreDistributionRequest
+	(*GetScoreDistributionResponse)(nil),   // 19: scoundrel.scoring.v1.GetScoreDistributionResponse
+	(*ScoreCount)(nil),                     // 20: scoundrel.scoring.v1.ScoreCount
+	(*GetRankForScoreRequest)(nil),         // 21: scoundrel.scoring.v1.GetRankForScoreRequest
+	(*GetRankForScoreResponse)(nil),        // 22: scoundrel.scoring.v1.GetRankForScoreResponse
+	(*GetPlayerStatsRequest)(nil),          // 23: scoundrel.scoring.v1.GetPlayerStatsRequest
+	(*GetPlayerStatsResponse)(nil),         // 24: scoundrel.scoring.v1.GetPlayerStatsResponse
+	(*PlayerStats)(nil),                    // 25: scoundrel.scoring.v1.PlayerStats
+	(*RulesetStats)(nil),                   // 26: scoundrel.scoring.v1.RulesetStats
+	(*ListPlayerGamesRequest)(nil),         // 27: scoundrel.scoring.v1.ListPlayerGamesRequest
+	(*ListPlayerGamesResponse)(nil),        // 28: scoundrel.scoring.v1.ListPlayerGamesResponse
+	(*WatchLeaderboardRequest)(nil),        // 29: scoundrel.scoring.v1.WatchLeaderboardRequest
+	(*WatchLeaderboardResponse)(nil),       // 30: scoundrel.scoring.v1.WatchLeaderboardResponse
+	(v1.ActorKind)(0),                      // 31: scoundrel.event.v1.ActorKind
+	(*timestamppb.Timestamp)(nil),          // 32: google.protobuf.Timestamp
+	(v11.Outcome)(0),                       // 33: scoundrel.rules.v1.Outcome
+	(v1.GameMode)(0),                       // 34: scoundrel.event.v1.GameMode
 }
 var file_scoundrel_scoring_v1_scoring_proto_depIdxs = []int32{
-	22, // 0: scoundrel.scoring.v1.Leaderboard.actor_kind:type_name -> scoundrel.event.v1.ActorKind
-	0,  // 1: scoundrel.scoring.v1.Leaderboard.period:type_name -> scoundrel.scoring.v1.Period
-	1,  // 2: scoundrel.scoring.v1.LeaderboardInfo.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
-	23, // 3: scoundrel.scoring.v1.LeaderboardInfo.opens_at:type_name -> google.protobuf.Timestamp
-	23, // 4: scoundrel.scoring.v1.LeaderboardInfo.closes_at:type_name -> google.protobuf.Timestamp
-	23, // 5: scoundrel.scoring.v1.LeaderboardInfo.final_at:type_name -> google.protobuf.Timestamp
-	23, // 6: scoundrel.scoring.v1.LeaderboardEntry.ended_at:type_name -> google.protobuf.Timestamp
-	24, // 7: scoundrel.scoring.v1.LeaderboardEntry.outcome:type_name -> scoundrel.rules.v1.Outcome
-	22, // 8: scoundrel.scoring.v1.LeaderboardEntry.actor_kind:type_name -> scoundrel.event.v1.ActorKind
-	6,  // 9: scoundrel.scoring.v1.GetScoreResponse.score:type_name -> scoundrel.scoring.v1.GameScore
-	25, // 10: scoundrel.scoring.v1.GameScore.mode:type_name -> scoundrel.event.v1.GameMode
-	24, // 11: scoundrel.scoring.v1.GameScore.outcome:type_name -> scoundrel.rules.v1.Outcome
-	23, // 12: scoundrel.scoring.v1.GameScore.started_at:type_name -> google.protobuf.Timestamp
-	23, // 13: scoundrel.scoring.v1.GameScore.ended_at:type_name -> google.protobuf.Timestamp
-	1,  // 14: scoundrel.scoring.v1.GameScore.leaderboards:type_name -> scoundrel.scoring.v1.Leaderboard
-	22, // 15: scoundrel.scoring.v1.GameScore.actor_kind:type_name -> scoundrel.event.v1.ActorKind
-	1,  // 16: scoundrel.scoring.v1.ListLeaderboardEntriesRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
-	3,  // 17: scoundrel.scoring.v1.ListLeaderboardEntriesResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
-	1,  // 18: scoundrel.scoring.v1.ListLeaderboardEntriesResponse.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
-	1,  // 19: scoundrel.scoring.v1.GetPlayerEntryRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
-	3,  // 20: scoundrel.scoring.v1.GetPlayerEntryResponse.entry:type_name -> scoundrel.scoring.v1.LeaderboardEntry
-	22, // 21: scoundrel.scoring.v1.ListLeaderboardsRequest.actor_kind:type_name -> scoundrel.event.v1.ActorKind
-	0,  // 22: scoundrel.scoring.v1.ListLeaderboardsRequest.period:type_name -> scoundrel.scoring.v1.Period
-	2,  // 23: scoundrel.scoring.v1.ListLeaderboardsResponse.leaderboards:type_name -> scoundrel.scoring.v1.LeaderboardInfo
-	1,  // 24: scoundrel.scoring.v1.ListEntriesAroundRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
-	3,  // 25: scoundrel.scoring.v1.ListEntriesAroundResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
-	1,  // 26: scoundrel.scoring.v1.BatchGetEntriesRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
-	3,  // 27: scoundrel.scoring.v1.BatchGetEntriesResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
-	1,  // 28: scoundrel.scoring.v1.GetScoreDistributionRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
-	19, // 29: scoundrel.scoring.v1.GetScoreDistributionResponse.scores:type_name -> scoundrel.scoring.v1.ScoreCount
-	1,  // 30: scoundrel.scoring.v1.GetRankForScoreRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
-	4,  // 31: scoundrel.scoring.v1.ScoringService.GetScore:input_type -> scoundrel.scoring.v1.GetScoreRequest
-	11, // 32: scoundrel.scoring.v1.ScoringService.ListLeaderboards:input_type -> scoundrel.scoring.v1.ListLeaderboardsRequest
-	7,  // 33: scoundrel.scoring.v1.ScoringService.ListLeaderboardEntries:input_type -> scoundrel.scoring.v1.ListLeaderboardEntriesRequest
-	9,  // 34: scoundrel.scoring.v1.ScoringService.GetPlayerEntry:input_type -> scoundrel.scoring.v1.GetPlayerEntryRequest
-	13, // 35: scoundrel.scoring.v1.ScoringService.ListEntriesAround:input_type -> scoundrel.scoring.v1.ListEntriesAroundRequest
-	15, // 36: scoundrel.scoring.v1.ScoringService.BatchGetEntries:input_type -> scoundrel.scoring.v1.BatchGetEntriesRequest
-	17, // 37: scoundrel.scoring.v1.ScoringService.GetScoreDistribution:input_type -> scoundrel.scoring.v1.GetScoreDistributionRequest
-	20, // 38: scoundrel.scoring.v1.ScoringService.GetRankForScore:input_type -> scoundrel.scoring.v1.GetRankForScoreRequest
-	5,  // 39: scoundrel.scoring.v1.ScoringService.GetScore:output_type -> scoundrel.scoring.v1.GetScoreResponse
-	12, // 40: scoundrel.scoring.v1.ScoringService.ListLeaderboards:output_type -> scoundrel.scoring.v1.ListLeaderboardsResponse
-	8,  // 41: scoundrel.scoring.v1.ScoringService.ListLeaderboardEntries:output_type -> scoundrel.scoring.v1.ListLeaderboardEntriesResponse
-	10, // 42: scoundrel.scoring.v1.ScoringService.GetPlayerEntry:output_type -> scoundrel.scoring.v1.GetPlayerEntryResponse
-	14, // 43: scoundrel.scoring.v1.ScoringService.ListEntriesAround:output_type -> scoundrel.scoring.v1.ListEntriesAroundResponse
-	16, // 44: scoundrel.scoring.v1.ScoringService.BatchGetEntries:output_type -> scoundrel.scoring.v1.BatchGetEntriesResponse
-	18, // 45: scoundrel.scoring.v1.ScoringService.GetScoreDistribution:output_type -> scoundrel.scoring.v1.GetScoreDistributionResponse
-	21, // 46: scoundrel.scoring.v1.ScoringService.GetRankForScore:output_type -> scoundrel.scoring.v1.GetRankForScoreResponse
-	39, // [39:47] is the sub-list for method output_type
-	31, // [31:39] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	31, // 0: scoundrel.scoring.v1.Leaderboard.actor_kind:type_name -> scoundrel.event.v1.ActorKind
+	1,  // 1: scoundrel.scoring.v1.Leaderboard.period:type_name -> scoundrel.scoring.v1.Period
+	2,  // 2: scoundrel.scoring.v1.LeaderboardInfo.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	32, // 3: scoundrel.scoring.v1.LeaderboardInfo.opens_at:type_name -> google.protobuf.Timestamp
+	32, // 4: scoundrel.scoring.v1.LeaderboardInfo.closes_at:type_name -> google.protobuf.Timestamp
+	32, // 5: scoundrel.scoring.v1.LeaderboardInfo.final_at:type_name -> google.protobuf.Timestamp
+	32, // 6: scoundrel.scoring.v1.LeaderboardEntry.ended_at:type_name -> google.protobuf.Timestamp
+	33, // 7: scoundrel.scoring.v1.LeaderboardEntry.outcome:type_name -> scoundrel.rules.v1.Outcome
+	31, // 8: scoundrel.scoring.v1.LeaderboardEntry.actor_kind:type_name -> scoundrel.event.v1.ActorKind
+	7,  // 9: scoundrel.scoring.v1.GetScoreResponse.score:type_name -> scoundrel.scoring.v1.GameScore
+	34, // 10: scoundrel.scoring.v1.GameScore.mode:type_name -> scoundrel.event.v1.GameMode
+	33, // 11: scoundrel.scoring.v1.GameScore.outcome:type_name -> scoundrel.rules.v1.Outcome
+	32, // 12: scoundrel.scoring.v1.GameScore.started_at:type_name -> google.protobuf.Timestamp
+	32, // 13: scoundrel.scoring.v1.GameScore.ended_at:type_name -> google.protobuf.Timestamp
+	2,  // 14: scoundrel.scoring.v1.GameScore.leaderboards:type_name -> scoundrel.scoring.v1.Leaderboard
+	31, // 15: scoundrel.scoring.v1.GameScore.actor_kind:type_name -> scoundrel.event.v1.ActorKind
+	0,  // 16: scoundrel.scoring.v1.GameScore.unranked_reason:type_name -> scoundrel.scoring.v1.UnrankedReason
+	2,  // 17: scoundrel.scoring.v1.ListLeaderboardEntriesRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	4,  // 18: scoundrel.scoring.v1.ListLeaderboardEntriesResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
+	2,  // 19: scoundrel.scoring.v1.ListLeaderboardEntriesResponse.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	2,  // 20: scoundrel.scoring.v1.GetPlayerEntryRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	4,  // 21: scoundrel.scoring.v1.GetPlayerEntryResponse.entry:type_name -> scoundrel.scoring.v1.LeaderboardEntry
+	31, // 22: scoundrel.scoring.v1.ListLeaderboardsRequest.actor_kind:type_name -> scoundrel.event.v1.ActorKind
+	1,  // 23: scoundrel.scoring.v1.ListLeaderboardsRequest.period:type_name -> scoundrel.scoring.v1.Period
+	3,  // 24: scoundrel.scoring.v1.ListLeaderboardsResponse.leaderboards:type_name -> scoundrel.scoring.v1.LeaderboardInfo
+	2,  // 25: scoundrel.scoring.v1.ListEntriesAroundRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	4,  // 26: scoundrel.scoring.v1.ListEntriesAroundResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
+	2,  // 27: scoundrel.scoring.v1.BatchGetEntriesRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	4,  // 28: scoundrel.scoring.v1.BatchGetEntriesResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
+	2,  // 29: scoundrel.scoring.v1.GetScoreDistributionRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	20, // 30: scoundrel.scoring.v1.GetScoreDistributionResponse.scores:type_name -> scoundrel.scoring.v1.ScoreCount
+	2,  // 31: scoundrel.scoring.v1.GetRankForScoreRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	25, // 32: scoundrel.scoring.v1.GetPlayerStatsResponse.total:type_name -> scoundrel.scoring.v1.PlayerStats
+	26, // 33: scoundrel.scoring.v1.GetPlayerStatsResponse.rulesets:type_name -> scoundrel.scoring.v1.RulesetStats
+	25, // 34: scoundrel.scoring.v1.RulesetStats.stats:type_name -> scoundrel.scoring.v1.PlayerStats
+	7,  // 35: scoundrel.scoring.v1.ListPlayerGamesResponse.games:type_name -> scoundrel.scoring.v1.GameScore
+	2,  // 36: scoundrel.scoring.v1.WatchLeaderboardRequest.leaderboard:type_name -> scoundrel.scoring.v1.Leaderboard
+	4,  // 37: scoundrel.scoring.v1.WatchLeaderboardResponse.entries:type_name -> scoundrel.scoring.v1.LeaderboardEntry
+	4,  // 38: scoundrel.scoring.v1.WatchLeaderboardResponse.own_entry:type_name -> scoundrel.scoring.v1.LeaderboardEntry
+	5,  // 39: scoundrel.scoring.v1.ScoringService.GetScore:input_type -> scoundrel.scoring.v1.GetScoreRequest
+	12, // 40: scoundrel.scoring.v1.ScoringService.ListLeaderboards:input_type -> scoundrel.scoring.v1.ListLeaderboardsRequest
+	8,  // 41: scoundrel.scoring.v1.ScoringService.ListLeaderboardEntries:input_type -> scoundrel.scoring.v1.ListLeaderboardEntriesRequest
+	10, // 42: scoundrel.scoring.v1.ScoringService.GetPlayerEntry:input_type -> scoundrel.scoring.v1.GetPlayerEntryRequest
+	14, // 43: scoundrel.scoring.v1.ScoringService.ListEntriesAround:input_type -> scoundrel.scoring.v1.ListEntriesAroundRequest
+	16, // 44: scoundrel.scoring.v1.ScoringService.BatchGetEntries:input_type -> scoundrel.scoring.v1.BatchGetEntriesRequest
+	18, // 45: scoundrel.scoring.v1.ScoringService.GetScoreDistribution:input_type -> scoundrel.scoring.v1.GetScoreDistributionRequest
+	21, // 46: scoundrel.scoring.v1.ScoringService.GetRankForScore:input_type -> scoundrel.scoring.v1.GetRankForScoreRequest
+	23, // 47: scoundrel.scoring.v1.ScoringService.GetPlayerStats:input_type -> scoundrel.scoring.v1.GetPlayerStatsRequest
+	27, // 48: scoundrel.scoring.v1.ScoringService.ListPlayerGames:input_type -> scoundrel.scoring.v1.ListPlayerGamesRequest
+	29, // 49: scoundrel.scoring.v1.ScoringService.WatchLeaderboard:input_type -> scoundrel.scoring.v1.WatchLeaderboardRequest
+	6,  // 50: scoundrel.scoring.v1.ScoringService.GetScore:output_type -> scoundrel.scoring.v1.GetScoreResponse
+	13, // 51: scoundrel.scoring.v1.ScoringService.ListLeaderboards:output_type -> scoundrel.scoring.v1.ListLeaderboardsResponse
+	9,  // 52: scoundrel.scoring.v1.ScoringService.ListLeaderboardEntries:output_type -> scoundrel.scoring.v1.ListLeaderboardEntriesResponse
+	11, // 53: scoundrel.scoring.v1.ScoringService.GetPlayerEntry:output_type -> scoundrel.scoring.v1.GetPlayerEntryResponse
+	15, // 54: scoundrel.scoring.v1.ScoringService.ListEntriesAround:output_type -> scoundrel.scoring.v1.ListEntriesAroundResponse
+	17, // 55: scoundrel.scoring.v1.ScoringService.BatchGetEntries:output_type -> scoundrel.scoring.v1.BatchGetEntriesResponse
+	19, // 56: scoundrel.scoring.v1.ScoringService.GetScoreDistribution:output_type -> scoundrel.scoring.v1.GetScoreDistributionResponse
+	22, // 57: scoundrel.scoring.v1.ScoringService.GetRankForScore:output_type -> scoundrel.scoring.v1.GetRankForScoreResponse
+	24, // 58: scoundrel.scoring.v1.ScoringService.GetPlayerStats:output_type -> scoundrel.scoring.v1.GetPlayerStatsResponse
+	28, // 59: scoundrel.scoring.v1.ScoringService.ListPlayerGames:output_type -> scoundrel.scoring.v1.ListPlayerGamesResponse
+	30, // 60: scoundrel.scoring.v1.ScoringService.WatchLeaderboard:output_type -> scoundrel.scoring.v1.WatchLeaderboardResponse
+	50, // [50:61] is the sub-list for method output_type
+	39, // [39:50] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_scoundrel_scoring_v1_scoring_proto_init() }
@@ -1841,13 +2578,14 @@ func file_scoundrel_scoring_v1_scoring_proto_init() {
 	if File_scoundrel_scoring_v1_scoring_proto != nil {
 		return
 	}
+	file_scoundrel_scoring_v1_scoring_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scoundrel_scoring_v1_scoring_proto_rawDesc), len(file_scoundrel_scoring_v1_scoring_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   21,
+			NumEnums:      2,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

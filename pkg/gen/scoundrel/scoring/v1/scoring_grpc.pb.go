@@ -34,6 +34,9 @@ const (
 	ScoringService_BatchGetEntries_FullMethodName        = "/scoundrel.scoring.v1.ScoringService/BatchGetEntries"
 	ScoringService_GetScoreDistribution_FullMethodName   = "/scoundrel.scoring.v1.ScoringService/GetScoreDistribution"
 	ScoringService_GetRankForScore_FullMethodName        = "/scoundrel.scoring.v1.ScoringService/GetRankForScore"
+	ScoringService_GetPlayerStats_FullMethodName         = "/scoundrel.scoring.v1.ScoringService/GetPlayerStats"
+	ScoringService_ListPlayerGames_FullMethodName        = "/scoundrel.scoring.v1.ScoringService/ListPlayerGames"
+	ScoringService_WatchLeaderboard_FullMethodName       = "/scoundrel.scoring.v1.ScoringService/WatchLeaderboard"
 )
 
 // ScoringServiceClient is the client API for ScoringService service.
@@ -86,6 +89,22 @@ type ScoringServiceClient interface {
 	//
 	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
 	GetRankForScore(ctx context.Context, in *GetRankForScoreRequest, opts ...grpc.CallOption) (*GetRankForScoreResponse, error)
+	// Returns what a player's games come to. Games by a seed of the player's own
+	// count for nothing.
+	//
+	// Errors: INVALID_FIELD.
+	GetPlayerStats(ctx context.Context, in *GetPlayerStatsRequest, opts ...grpc.CallOption) (*GetPlayerStatsResponse, error)
+	// Lists a player's games, running ones included, the latest started first. The
+	// player's own SEEDED games are for the player alone.
+	//
+	// Errors: INVALID_FIELD, PAGE_TOKEN_INVALID.
+	ListPlayerGames(ctx context.Context, in *ListPlayerGamesRequest, opts ...grpc.CallOption) (*ListPlayerGamesResponse, error)
+	// Sends the top of a leaderboard and the caller's entry, now and whenever they
+	// change. Changes that come close together are sent as one; a slow reader gets
+	// fewer, and always the latest. It goes on until the caller ends it.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
+	WatchLeaderboard(ctx context.Context, in *WatchLeaderboardRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchLeaderboardResponse], error)
 }
 
 type scoringServiceClient struct {
@@ -176,6 +195,45 @@ func (c *scoringServiceClient) GetRankForScore(ctx context.Context, in *GetRankF
 	return out, nil
 }
 
+func (c *scoringServiceClient) GetPlayerStats(ctx context.Context, in *GetPlayerStatsRequest, opts ...grpc.CallOption) (*GetPlayerStatsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetPlayerStatsResponse)
+	err := c.cc.Invoke(ctx, ScoringService_GetPlayerStats_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scoringServiceClient) ListPlayerGames(ctx context.Context, in *ListPlayerGamesRequest, opts ...grpc.CallOption) (*ListPlayerGamesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPlayerGamesResponse)
+	err := c.cc.Invoke(ctx, ScoringService_ListPlayerGames_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scoringServiceClient) WatchLeaderboard(ctx context.Context, in *WatchLeaderboardRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchLeaderboardResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ScoringService_ServiceDesc.Streams[0], ScoringService_WatchLeaderboard_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchLeaderboardRequest, WatchLeaderboardResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ScoringService_WatchLeaderboardClient = grpc.ServerStreamingClient[WatchLeaderboardResponse]
+
 // ScoringServiceServer is the server API for ScoringService service.
 // All implementations must embed UnimplementedScoringServiceServer
 // for forward compatibility.
@@ -226,6 +284,22 @@ type ScoringServiceServer interface {
 	//
 	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
 	GetRankForScore(context.Context, *GetRankForScoreRequest) (*GetRankForScoreResponse, error)
+	// Returns what a player's games come to. Games by a seed of the player's own
+	// count for nothing.
+	//
+	// Errors: INVALID_FIELD.
+	GetPlayerStats(context.Context, *GetPlayerStatsRequest) (*GetPlayerStatsResponse, error)
+	// Lists a player's games, running ones included, the latest started first. The
+	// player's own SEEDED games are for the player alone.
+	//
+	// Errors: INVALID_FIELD, PAGE_TOKEN_INVALID.
+	ListPlayerGames(context.Context, *ListPlayerGamesRequest) (*ListPlayerGamesResponse, error)
+	// Sends the top of a leaderboard and the caller's entry, now and whenever they
+	// change. Changes that come close together are sent as one; a slow reader gets
+	// fewer, and always the latest. It goes on until the caller ends it.
+	//
+	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
+	WatchLeaderboard(*WatchLeaderboardRequest, grpc.ServerStreamingServer[WatchLeaderboardResponse]) error
 	mustEmbedUnimplementedScoringServiceServer()
 }
 
@@ -259,6 +333,15 @@ func (UnimplementedScoringServiceServer) GetScoreDistribution(context.Context, *
 }
 func (UnimplementedScoringServiceServer) GetRankForScore(context.Context, *GetRankForScoreRequest) (*GetRankForScoreResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetRankForScore not implemented")
+}
+func (UnimplementedScoringServiceServer) GetPlayerStats(context.Context, *GetPlayerStatsRequest) (*GetPlayerStatsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPlayerStats not implemented")
+}
+func (UnimplementedScoringServiceServer) ListPlayerGames(context.Context, *ListPlayerGamesRequest) (*ListPlayerGamesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPlayerGames not implemented")
+}
+func (UnimplementedScoringServiceServer) WatchLeaderboard(*WatchLeaderboardRequest, grpc.ServerStreamingServer[WatchLeaderboardResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchLeaderboard not implemented")
 }
 func (UnimplementedScoringServiceServer) mustEmbedUnimplementedScoringServiceServer() {}
 func (UnimplementedScoringServiceServer) testEmbeddedByValue()                        {}
@@ -425,6 +508,53 @@ func _ScoringService_GetRankForScore_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScoringService_GetPlayerStats_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPlayerStatsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScoringServiceServer).GetPlayerStats(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScoringService_GetPlayerStats_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScoringServiceServer).GetPlayerStats(ctx, req.(*GetPlayerStatsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScoringService_ListPlayerGames_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPlayerGamesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScoringServiceServer).ListPlayerGames(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScoringService_ListPlayerGames_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScoringServiceServer).ListPlayerGames(ctx, req.(*ListPlayerGamesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScoringService_WatchLeaderboard_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchLeaderboardRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ScoringServiceServer).WatchLeaderboard(m, &grpc.GenericServerStream[WatchLeaderboardRequest, WatchLeaderboardResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ScoringService_WatchLeaderboardServer = grpc.ServerStreamingServer[WatchLeaderboardResponse]
+
 // ScoringService_ServiceDesc is the grpc.ServiceDesc for ScoringService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -464,7 +594,21 @@ var ScoringService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "GetRankForScore",
 			Handler:    _ScoringService_GetRankForScore_Handler,
 		},
+		{
+			MethodName: "GetPlayerStats",
+			Handler:    _ScoringService_GetPlayerStats_Handler,
+		},
+		{
+			MethodName: "ListPlayerGames",
+			Handler:    _ScoringService_ListPlayerGames_Handler,
+		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "WatchLeaderboard",
+			Handler:       _ScoringService_WatchLeaderboard_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "scoundrel/scoring/v1/scoring.proto",
 }

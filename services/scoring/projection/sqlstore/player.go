@@ -1,0 +1,205 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
+)
+
+var (
+	selectSpecial = define(`SELECT hidden FROM special_players WHERE player_id = ?`)
+	insertSpecial = define(`INSERT INTO special_players (player_id, hidden) VALUES (?, 0) ON CONFLICT DO NOTHING`)
+	hidePlayer    = define(`UPDATE special_players SET hidden = ? WHERE player_id = ?`)
+
+	hideGame   = define(`INSERT INTO hidden_games (game_id) VALUES (?) ON CONFLICT DO NOTHING`)
+	unhideGame = define(`DELETE FROM hidden_games WHERE game_id = ?`)
+
+	selectGamesOf = define(`SELECT ` + gameColumns + `, games.unranked_reason,
+			(SELECT count(*) FROM hidden_games WHERE hidden_games.game_id = games.game_id)
+		FROM games WHERE games.player_id = ? ORDER BY games.started_at, games.game_id`)
+	selectGamePage = define(`SELECT ` + gameColumns + `, games.unranked_reason, 0 FROM games
+		WHERE games.player_id = ? AND (games.mode = 1 OR ? = 1) AND (games.ruleset_id = ? OR ? = '')
+			AND (games.started_at, games.game_id) < (?, ?)
+		ORDER BY games.started_at DESC, games.game_id DESC LIMIT ?`)
+	setUnranked = define(`UPDATE games SET unranked_reason = ? WHERE game_id = ?`)
+	dropBest    = define(`DELETE FROM leaderboard_entries WHERE board_id = ? AND player_id = ?`)
+)
+
+// playerGame is a game of a player as it is stored.
+type playerGame struct {
+	projection.Game
+
+	unranked projection.Unranked
+	hidden   bool
+}
+
+func scanPlayerGame(scan scanFunc) (g playerGame, err error) {
+	var hidden int
+	g.Game, err = scanGame(func(dest ...any) error { return scan(append(dest, &g.unranked, &hidden)...) })
+	g.hidden = hidden > 0
+	return g, err
+}
+
+// moderate hides or shows a player or a game.
+func (w *placer) moderate(ctx context.Context, m projection.Moderation) error {
+	player := m.PlayerID
+	if m.GameID != "" {
+		n := unhideGame
+		if m.Hidden {
+			n = hideGame
+		}
+		if _, err := w.exec(ctx, n, m.GameID); err != nil {
+			return err
+		}
+		g, err := scanPlayerGame(w.row(ctx, selectGame, m.GameID))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil // it will be hidden when it comes
+		}
+		if err != nil {
+			return err
+		}
+		player = g.PlayerID
+	}
+	if m.GameID == "" {
+		hidden := 0
+		if m.Hidden {
+			hidden = 1
+		}
+		if _, err := w.exec(ctx, insertSpecial, player); err != nil {
+			return err
+		}
+		if _, err := w.exec(ctx, hidePlayer, hidden, player); err != nil {
+			return err
+		}
+	}
+	return w.reconsider(ctx, player)
+}
+
+// reconsider decides anew which of a player's games rank, and what they make of
+// the player's entries. From then on it is done for each further game.
+func (w *placer) reconsider(ctx context.Context, player string) error {
+	if _, err := w.exec(ctx, insertSpecial, player); err != nil {
+		return err
+	}
+	var hidden int
+	if err := w.row(ctx, selectSpecial, player)(&hidden); err != nil {
+		return err
+	}
+	stored, err := rows(ctx, w.tx, scanPlayerGame, selectGamesOf, player)
+	if err != nil {
+		return err
+	}
+	games := make([]projection.Game, len(stored))
+	covered := map[string]bool{}
+	for i, g := range stored {
+		games[i] = g.Game
+		covered[g.GameID] = hidden > 0 || g.hidden
+	}
+	progress := projection.Progressed(games, func(g projection.Game) bool { return covered[g.GameID] })
+	best := map[projection.Board]*projection.Game{}
+	for _, g := range stored {
+		reason := progress.Unranked[g.GameID]
+		if reason != g.unranked {
+			if _, err := w.exec(ctx, setUnranked, int(reason), g.GameID); err != nil {
+				return err
+			}
+		}
+		for _, board := range g.Boards() {
+			if b, ok := best[board]; !ok || b == nil {
+				best[board] = nil // a board to look at, even if nothing ranks there
+			}
+			if b := best[board]; reason == 0 && (b == nil || g.Key().Compare(b.Key()) < 0) {
+				best[board] = &g.Game
+			}
+		}
+	}
+	// In one order, so that equal histories make equal tables.
+	boards := make([]projection.Board, 0, len(best))
+	for board := range best {
+		boards = append(boards, board)
+	}
+	slices.SortFunc(boards, projection.Board.Compare)
+	for _, board := range boards {
+		if err := w.replace(ctx, board, player, best[board]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace makes a game the player's entry on a board, or leaves the player none.
+func (w *placer) replace(ctx context.Context, board projection.Board, player string, g *projection.Game) error {
+	id, err := w.boardID(ctx, board)
+	if err != nil {
+		return err
+	}
+	before, err := scanKey(w.row(ctx, selectBest, id, player))
+	had := err == nil
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if had {
+		if g != nil && g.Key().Compare(before) == 0 {
+			return nil
+		}
+		w.count(id, before, -1)
+	}
+	if g != nil {
+		return w.write(ctx, id, *g)
+	}
+	if had {
+		_, err = w.exec(ctx, dropBest, id, player)
+		return err
+	}
+	return nil
+}
+
+// PlayerGames implements [projection.Store].
+func (s *Store) PlayerGames(ctx context.Context, q projection.PlayerGamesQuery) (list []projection.PlayerGame, err error) {
+	private := 0
+	if q.Private {
+		private = 1
+	}
+	before := []any{int64(1) << 62, ""} // later than every game
+	if q.Before != nil {
+		before = []any{nanos(q.Before.StartedAt), q.Before.GameID}
+	}
+	args := append([]any{q.PlayerID, private, q.RulesetID, q.RulesetID}, append(before, q.Limit)...)
+	err = s.snapshot(ctx, "read games of a player", func(t tx) error {
+		games, err := rows(ctx, t, scanPlayerGame, selectGamePage, args...)
+		for _, g := range games {
+			list = append(list, projection.PlayerGame{Game: g.Game, Unranked: g.reason()})
+		}
+		return err
+	})
+	return list, err
+}
+
+// PlayerHistory implements [projection.Store].
+func (s *Store) PlayerHistory(ctx context.Context, playerID string) (h projection.PlayerHistory, err error) {
+	err = s.snapshot(ctx, "read history of a player", func(t tx) error {
+		var hidden int
+		if err := t.row(ctx, selectSpecial, playerID)(&hidden); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		h.Hidden = hidden > 0
+		games, err := rows(ctx, t, scanPlayerGame, selectGamesOf, playerID)
+		for _, g := range games {
+			h.Games = append(h.Games, projection.PlayerGame{Game: g.Game, Unranked: g.reason()})
+		}
+		return err
+	})
+	return h, err
+}
+
+// reason is why the game does not rank. What is stored is what only a look at all
+// of a player's games can tell.
+func (g playerGame) reason() projection.Unranked {
+	if g.unranked != 0 {
+		return g.unranked
+	}
+	return g.ByItself()
+}
