@@ -6,7 +6,8 @@
 //
 //     node verify.mjs FILE...
 //
-// It prints one line a file. Exit status: 0 if all files are verified, 1 if one differs, 2 if one cannot be read.
+// It prints one line a file; - is standard input. The exit status is that of the worst file: 2 if it cannot be read,
+// 1 if it differs, 3 if some of its entries were decided by rules that nobody here knows, 0 if it is verified.
 //
 // The document that a FILE holds, what is checked and in which order: verifiers/README.md.
 
@@ -15,38 +16,86 @@ import { readFileSync } from 'node:fs';
 
 const RULES_REVISION = 1; // what this file knows the rules of
 const MAX_HEALTH = 20;
+const MAX_DEPTH = 9;
 const ROOM_SIZE = 4;
 const TAKES_PER_FULL_ROOM = 3;
 
+// A game has room for no more, whatever its rules.
+const MOST = {
+  moves: 255, kills: 26, upgrades: 4, stored: 9, damage: 14, monsterValue: 208, streamPosition: 0xffff,
+};
+
 // ---- Reading the document ----------------------------------------------------------------------------------
 
-// The types of fields. A list is written [type], a message as an object of its fields' types.
-const TEXT = 'a string';
-const INT = 'an integer';
-const FLAG = 'true or false';
-const OPTIONAL_INT = 'an integer or nothing';
+// The types of fields: a scalar's says what a document can hold (is), how it is shown, and what an absent field is. A
+// list is written [type], a message as an object of its fields' types in the order in which they are compared.
+const isText = (value) => typeof value === 'string' && !/\p{Surrogate}/u.test(value); // half a character is none
+const TEXT = { name: 'a string', zero: '', is: isText, show: quote };
+const FLAG = { name: 'true or false', zero: false, is: (value) => typeof value === 'boolean', show: String };
+const INT = integer(-(2 ** 31), 2 ** 31 - 1);
+const COUNT = integer(0, 2 ** 32 - 1);
+const OPTIONAL_INT = { ...INT, zero: undefined, show: (value) => String(value ?? 'nothing') };
+// A string, as JSON knows no integers of 64 bits.
+const VERSION = {
+  name: 'an integer of 64 bits in a string',
+  zero: '0',
+  is: (value) => typeof value === 'string' && /^[1-9][0-9]{0,19}$/.test(value) && BigInt(value) < 2n ** 64n,
+  show: String,
+};
+const TIME = { name: 'a time', zero: undefined, is: isTime, show: quote }; // never absent
+
+function integer(low, high) {
+  const is = (value) => Number.isInteger(value) && value >= low && value <= high;
+  return { name: `an integer from ${low} to ${high}`, zero: 0, is, show: String };
+}
+
+function names(prefix, ...list) {
+  const all = ['UNSPECIFIED', ...list].map((name) => `${prefix}_${name}`);
+  return { name: `a name of ${prefix}`, zero: all[0], is: (value) => all.includes(value), show: String };
+}
+
+// isTime says whether a value is a time in RFC 3339, in UTC, with no digit too many.
+function isTime(value) {
+  const match = typeof value === 'string'
+    && /^((?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(\.([0-9]{3}){0,2}(?!000)[0-9]{3})?Z$/.exec(value);
+  if (!match) return false;
+  const time = new Date(`${match[1]}Z`);
+  return !Number.isNaN(time.valueOf()) && time.toISOString().startsWith(match[1]);
+}
 
 const CARD = { card: TEXT };
 const POTION = { card: TEXT, healed: INT, healthBefore: INT };
-const PUT_BACK = { card: TEXT, position: { index: INT, streamPosition: INT } };
+const PUT_BACK = { card: TEXT, position: { index: COUNT, streamPosition: COUNT } };
+const MODE = names('GAME_MODE', 'RANDOM', 'SEEDED');
 const RULESET = {
-  weaponWear: TEXT, ending: TEXT, winBonus: TEXT, lossScore: TEXT, depth: INT, variants: [TEXT], companionHealth: INT,
+  weaponWear: names('WEAPON_WEAR', 'AT_MOST_LAST_KILL', 'BELOW_LAST_KILL'),
+  ending: names('ENDING', 'PLAY_ALL_CARDS', 'STOP_WHEN_ROOM_CANNOT_FILL'),
+  winBonus: names('WIN_BONUS', 'LAST_POTION_AT_FULL_HEALTH', 'LAST_POTION_OVERFLOW'),
+  lossScore: names('LOSS_SCORE', 'HEALTH_MINUS_DUNGEON', 'HEALTH_MINUS_DUNGEON_AND_ROOM', 'DUNGEON_AND_ROOM_ONLY'),
+  depth: COUNT,
+  variants: [names('VARIANT', 'MERCHANTS', 'EVIL_MERCHANT', 'BLACKSMITHS', 'PARTY', 'HOME_RULES')],
+  companionHealth: COUNT,
 };
 const FACT = {
-  gameStarted: { mode: TEXT, ruleset: RULESET, health: INT, dungeonSize: INT, commitment: TEXT },
-  roomDealt: { cards: [TEXT], toTake: INT, canAvoid: FLAG },
+  gameStarted: { mode: MODE, ruleset: RULESET, health: INT, dungeonSize: COUNT, commitment: TEXT },
+  roomDealt: { cards: [TEXT], toTake: COUNT, canAvoid: FLAG },
   roomAvoided: { cards: [TEXT] },
   roomCleared: {},
   weaponEquipped: CARD,
   weaponSold: { card: TEXT, healed: INT },
   weaponStolen: CARD,
-  weaponRepaired: { card: TEXT, removed: INT },
+  weaponRepaired: { card: TEXT, removed: COUNT },
   weaponUpgraded: CARD,
   potionDrunk: POTION,
   potionWasted: CARD,
   potionStored: CARD,
   storedPotionDrunk: POTION,
-  monsterFought: { card: TEXT, fight: TEXT, damage: INT, companionDamage: INT },
+  monsterFought: {
+    card: TEXT,
+    fight: names('FIGHT_KIND', 'BARE_HANDED', 'WITH_WEAPON', 'WITH_COMPANION'),
+    damage: INT,
+    companionDamage: INT,
+  },
   cardDismissed: CARD,
   bearerRecruited: CARD,
   companionRecruited: { card: TEXT, health: INT },
@@ -55,34 +104,50 @@ const FACT = {
   cardRecycled: PUT_BACK,
   cardReturned: PUT_BACK,
   gameOver: {
-    outcome: TEXT, ruleset: RULESET, health: INT, lastCard: TEXT, lastCardUse: TEXT, healthBeforeLastCard: INT,
-    dungeonMonsterValue: INT, roomMonsterValue: INT, moves: INT, startedAt: TEXT, mode: TEXT,
+    outcome: names('OUTCOME', 'WON', 'LOST', 'ABANDONED'),
+    ruleset: RULESET,
+    health: INT,
+    lastCard: TEXT,
+    lastCardUse: names('LAST_CARD_USE', 'POTION_DRUNK', 'POTION_WASTED'),
+    healthBeforeLastCard: INT,
+    dungeonMonsterValue: COUNT,
+    roomMonsterValue: COUNT,
+    moves: COUNT,
+    startedAt: TIME,
+    mode: MODE,
   },
 };
-const MOVE = { kind: TEXT, card: TEXT };
-const ENTRY = { version: TEXT, recordedAt: TEXT, move: MOVE, facts: [FACT], rulesRevision: INT };
+const MOVE = {
+  kind: names(
+    'MOVE_KIND', 'AVOID', 'EQUIP', 'DRINK', 'FIGHT_BARE_HANDED', 'FIGHT_WITH_WEAPON', 'DISMISS', 'SELL', 'REPAIR',
+    'UPGRADE', 'RECRUIT', 'STORE', 'DRINK_STORED', 'EQUIP_COMPANION', 'FIGHT_WITH_COMPANION', 'RECYCLE',
+  ),
+  card: TEXT,
+};
+const ENTRY = { version: VERSION, recordedAt: TIME, move: MOVE, facts: [FACT], rulesRevision: COUNT };
 const DOCUMENT = {
   gameId: TEXT, playerId: TEXT, seed: TEXT, deck: [TEXT], score: OPTIONAL_INT, entries: [ENTRY], nextPageToken: TEXT,
 };
+
+const isScalar = (type) => 'is' in type;
+// Of these alone a document can do without: an entry's move, and all kinds of a fact but one.
+const isOptional = (type) => type === MOVE || Object.values(FACT).includes(type);
 
 // Unreadable says why a file is not a document at all, Difference where a document is not what it should be.
 class Unreadable extends Error {}
 class Difference extends Error {}
 
 function difference(where, what, have, want) {
-  return new Difference(`${where}: ${what}: have ${show(have)}, want ${want}`);
+  return new Difference([where, what, `have ${have}, want ${want}`].filter((part) => part !== '').join(': '));
 }
 
-// show writes a value of the document; a long one is cut, as it may be anything.
-function show(value) {
-  if (value === undefined || value === '') return 'none';
-  const text = JSON.stringify(value);
-  return text.length > 160 ? `${text.slice(0, 160)}...` : text;
+// plain writes a text of the document on one line, short and without a second meaning.
+function plain(text) {
+  return [...text].slice(0, 100).join('').replace(/[^ -~]|["\\]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }
 
-// printable keeps whatever a document or a system's message holds on one line, and control codes off the terminal.
-function printable(text) {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+function quote(text) {
+  return `"${plain(text)}"`;
 }
 
 // read checks the type of a value and returns it with all of its messages' fields there: one that is absent in
@@ -92,11 +157,8 @@ function read(value, type, path) {
     if (!Array.isArray(value)) throw new Unreadable(`${path} is not a list`);
     return value.map((item, i) => read(item, type[0], `${path}[${i}]`));
   }
-  if (typeof type === 'object') return readMessage(value, type, path);
-  const ok = type === TEXT ? typeof value === 'string'
-    : type === FLAG ? typeof value === 'boolean'
-      : Number.isSafeInteger(value);
-  if (!ok) throw new Unreadable(`${path} is not ${type}`);
+  if (!isScalar(type)) return readMessage(value, type, path);
+  if (!type.is(value)) throw new Unreadable(`${path} is not ${type.name}`);
   return value;
 }
 
@@ -104,11 +166,18 @@ function readMessage(value, fields, path) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Unreadable(`${path} is not an object`);
   }
-  // Fields of other names are kept as they are, to be found when the message is compared. Without a prototype,
-  // none of them can be taken for something that every object has.
-  const message = Object.assign(Object.create(null), zeroes(fields));
+  if (fields === FACT && Object.keys(value).length > 1) throw new Unreadable(`${path} has more than one kind`);
+  const message = zeroes(fields);
   for (const [name, item] of Object.entries(value)) {
-    message[name] = Object.hasOwn(fields, name) ? read(item, fields[name], `${path}.${name}`) : item;
+    if (!Object.hasOwn(fields, name)) throw new Unreadable(`${path} has the unknown field ${quote(name)}`);
+    const type = fields[name];
+    message[name] = read(item, type, `${path}.${name}`);
+    if (Array.isArray(type) ? item.length === 0 : isScalar(type) && item === type.zero) {
+      throw new Unreadable(`${path}.${name} is 0, empty or false: then it is left out`);
+    }
+  }
+  for (const [name, type] of Object.entries(fields)) {
+    if (type === TIME && message[name] === undefined) throw new Unreadable(`${path}.${name} is missing`);
   }
   return message;
 }
@@ -119,14 +188,32 @@ function zeroes(fields) {
 
 function zero(type) {
   if (Array.isArray(type)) return [];
-  return new Map([[TEXT, ''], [INT, 0], [FLAG, false]]).get(type); // undefined for what can be absent: a message
+  if (isScalar(type)) return type.zero;
+  return isOptional(type) ? undefined : zeroes(type);
+}
+
+// parse is JSON.parse, but for what that reads as something else than it says.
+function parse(text) {
+  let fields = 0;
+  const value = JSON.parse(text, function count(name, item) {
+    if (!Array.isArray(this)) fields++;
+    return item;
+  });
+  let names = 1; // the value as a whole counts as a field
+  const rest = text.replace(/"(?:\\.|[^"\\])*"(\s*:)?/g, (string, colon) => {
+    if (colon) names++;
+    return '';
+  });
+  if (names !== fields) throw new Unreadable('an object has two fields of the same name');
+  if (/\d[.eE]|-0/.test(rest)) throw new Unreadable('a number is not written as an integer');
+  return value;
 }
 
 function readDocument(file) {
   try {
     // Bytes that are not UTF-8 are an error, not replaced.
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
-    return read(JSON.parse(text), DOCUMENT, 'document');
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    return read(parse(decoder.decode(readFileSync(file === '-' ? 0 : file))), DOCUMENT, 'document');
   } catch (error) {
     throw new Unreadable(error.message);
   }
@@ -134,44 +221,32 @@ function readDocument(file) {
 
 // ---- Comparing ---------------------------------------------------------------------------------------------
 
-// kindOf names what a fact is; a fact has one kind.
+// kindOf names what a fact is, for people if it is nothing.
 function kindOf(fact) {
-  return fact && (Object.keys(fact).filter((kind) => fact[kind] !== undefined).join(' and ') || 'no kind');
+  return fact ? Object.keys(fact).find((kind) => fact[kind] !== undefined) ?? 'no kind' : 'nothing';
 }
 
 // compareFact throws at the first field of a fact that is another. Either fact may be missing.
 function compareFact(where, have, want) {
   const [haveKind, wantKind] = [kindOf(have), kindOf(want)];
-  if (haveKind !== wantKind) throw difference(where, 'kind', haveKind, show(wantKind));
-  compare(where, haveKind, have[haveKind], want[wantKind]);
+  if (haveKind !== wantKind) throw difference(where, 'kind', haveKind, wantKind);
+  compare(where, haveKind, FACT[haveKind], have[haveKind], want[haveKind]);
 }
 
-function compare(where, what, have, want) {
-  if (isMessage(have) && isMessage(want)) {
-    for (const name of Object.keys({ ...want, ...have })) {
-      if (!(name in want)) throw unknownField(where, `${what}.${name}`, have[name]);
-      compare(where, `${what}.${name}`, have[name], want[name]);
-    }
-  } else if (!same(have, want)) {
-    throw difference(where, what, have, show(want));
+function compare(where, path, fields, have, want) {
+  for (const [name, type] of Object.entries(fields)) {
+    const what = `${path}.${name}`;
+    const [a, b] = [have[name], want[name]];
+    if (!Array.isArray(type) && !isScalar(type)) compare(where, what, type, a, b);
+    else if (!same(a, b)) throw difference(where, what, show(type, a), show(type, b));
   }
 }
 
 // same compares scalars and lists of them.
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-function isMessage(value) {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function unknownField(where, what, value) {
-  return difference(where, what, value, 'no such field');
-}
-
-function refuseUnknownFields(where, message, fields) {
-  for (const name of Object.keys(message)) {
-    if (!Object.hasOwn(fields, name)) throw unknownField(where, name, message[name]);
-  }
+function show(type, value) {
+  return Array.isArray(type) ? `[${value.map((item) => show(type[0], item)).join(' ')}]` : type.show(value);
 }
 
 // ---- Cards, rulesets and the deck --------------------------------------------------------------------------
@@ -188,11 +263,12 @@ const BASE_ROLES = [
 const VARIANT_CARDS = ['JD', 'QD', 'KD', 'AD', 'JH', 'QH', 'KH', 'AH', 'RJ', 'BJ'];
 
 const HOME_RULES = 'VARIANT_HOME_RULES';
+const PARTY = 'VARIANT_PARTY';
 const VARIANTS = {
   VARIANT_MERCHANTS: { roles: { RJ: 'merchant', BJ: 'merchant' }, excludes: [HOME_RULES] },
   VARIANT_EVIL_MERCHANT: { roles: { BJ: 'thief' }, needs: 'VARIANT_MERCHANTS', excludes: [HOME_RULES] },
   VARIANT_BLACKSMITHS: {
-    roles: { JD: 'blacksmith', QD: 'blacksmith', KD: 'blacksmith' }, excludes: ['VARIANT_PARTY', HOME_RULES],
+    roles: { JD: 'blacksmith', QD: 'blacksmith', KD: 'blacksmith' }, excludes: [PARTY, HOME_RULES],
   },
   VARIANT_PARTY: { roles: { JH: 'bearer', JD: 'fighter' }, excludes: [HOME_RULES] },
   VARIANT_HOME_RULES: {
@@ -204,37 +280,44 @@ const VARIANTS = {
   },
 };
 
-const OPTIONS = {
-  weaponWear: ['WEAPON_WEAR_AT_MOST_LAST_KILL', 'WEAPON_WEAR_BELOW_LAST_KILL'],
-  ending: ['ENDING_PLAY_ALL_CARDS', 'ENDING_STOP_WHEN_ROOM_CANNOT_FILL'],
-  winBonus: ['WIN_BONUS_LAST_POTION_AT_FULL_HEALTH', 'WIN_BONUS_LAST_POTION_OVERFLOW'],
-  lossScore: [
-    'LOSS_SCORE_HEALTH_MINUS_DUNGEON', 'LOSS_SCORE_HEALTH_MINUS_DUNGEON_AND_ROOM', 'LOSS_SCORE_DUNGEON_AND_ROOM_ONLY',
-  ],
+// How a ruleset's id is spelled: the name of the preset, or else the four options' words.
+const OPTION_WORDS = {
+  weaponWear: { WEAPON_WEAR_AT_MOST_LAST_KILL: 'atmost', WEAPON_WEAR_BELOW_LAST_KILL: 'below' },
+  ending: { ENDING_PLAY_ALL_CARDS: 'playall', ENDING_STOP_WHEN_ROOM_CANNOT_FILL: 'stopshort' },
+  winBonus: { WIN_BONUS_LAST_POTION_AT_FULL_HEALTH: 'fullhealth', WIN_BONUS_LAST_POTION_OVERFLOW: 'overflow' },
+  lossScore: {
+    LOSS_SCORE_HEALTH_MINUS_DUNGEON: 'dungeon',
+    LOSS_SCORE_HEALTH_MINUS_DUNGEON_AND_ROOM: 'dungeonroom',
+    LOSS_SCORE_DUNGEON_AND_ROOM_ONLY: 'leftonly',
+  },
+};
+const PRESETS = {
+  'atmost.playall.fullhealth.dungeon': 'classic',
+  'below.playall.fullhealth.dungeon': 'strict',
+  'below.stopshort.fullhealth.leftonly': 'tabletop',
+  'atmost.playall.overflow.dungeonroom': 'digital',
 };
 
-// checkRuleset throws unless games can be played by the ruleset.
-function checkRuleset(ruleset) {
-  const refuse = (name, want) => {
-    throw difference('entry 1, fact 1', `gameStarted.ruleset${name}`, name ? ruleset[name.slice(1)] : undefined, want);
-  };
-  if (!ruleset) refuse('', 'a ruleset');
-  for (const [option, values] of Object.entries(OPTIONS)) {
-    if (!values.includes(ruleset[option])) refuse(`.${option}`, `one of ${values.join(', ')}`);
-  }
-  if (ruleset.depth < 0 || ruleset.depth > 9) refuse('.depth', '0 to 9');
-  const set = ruleset.variants;
-  if (!same(set, Object.keys(VARIANTS).filter((name) => set.includes(name)))) {
-    refuse('.variants', `each of ${Object.keys(VARIANTS).join(', ')} once at most, in this order`);
-  }
-  for (const name of set) {
-    const { needs, excludes } = VARIANTS[name];
-    if (needs && !set.includes(needs)) refuse('.variants', `${needs} with ${name}`);
-    const other = excludes.find((excluded) => set.includes(excluded));
-    if (other) refuse('.variants', `${name} without ${other}`);
-  }
-  const most = set.includes(HOME_RULES) ? MAX_HEALTH : 0;
-  if (ruleset.companionHealth < 0 || ruleset.companionHealth > most) refuse('.companionHealth', `0 to ${most}`);
+// isValid says whether games can be played by the ruleset.
+function isValid({ depth, variants, companionHealth, ...options }) {
+  return Object.entries(OPTION_WORDS).every(([option, words]) => options[option] in words)
+    && depth <= MAX_DEPTH
+    && same(variants, Object.keys(VARIANTS).filter((name) => variants.includes(name))) // each once, in order
+    && variants.every((name) => {
+      const { needs, excludes } = VARIANTS[name];
+      return (!needs || variants.includes(needs)) && !excludes.some((other) => variants.includes(other));
+    })
+    && companionHealth <= (variants.includes(HOME_RULES) ? MAX_HEALTH : 0);
+}
+
+function idOf(ruleset) {
+  const words = Object.entries(OPTION_WORDS).map(([option, word]) => word[ruleset[option]]).join('.');
+  return [
+    PRESETS[words] ?? words,
+    ...ruleset.variants.map((name) => name.slice('VARIANT_'.length).toLowerCase()).sort(),
+    ...(ruleset.companionHealth > 0 ? [`companion${ruleset.companionHealth}`] : []),
+    ...(ruleset.depth > 0 ? [`depth${ruleset.depth}`] : []),
+  ].join('+');
 }
 
 // rolesBy returns what each card of a ruleset's deck is, in the order of the unshuffled deck.
@@ -245,8 +328,9 @@ function rolesBy(ruleset) {
 }
 
 const rankOf = (card) => card.slice(0, -1);
-const valueOf = (card) => (isJoker(card) ? 0 : RANKS.indexOf(rankOf(card)) + 2);
-const isJoker = (card) => card === 'RJ' || card === 'BJ';
+// Jokers are worth nothing, and so is no card.
+const valueOf = (card) => (RANKS.includes(rankOf(card)) ? RANKS.indexOf(rankOf(card)) + 2 : 0);
+const isCard = (text) => BASE_ROLES.some(([card]) => card === text) || VARIANT_CARDS.includes(text);
 
 // Stream is the endless stream of bytes that a seed stands for. All chance of a game is drawn from it.
 class Stream {
@@ -299,6 +383,7 @@ function newGame(ruleset, deck, stream) {
     ruleset,
     roles: rolesBy(ruleset),
     home: ruleset.variants.includes(HOME_RULES),
+    party: ruleset.variants.includes(HOME_RULES) || ruleset.variants.includes(PARTY),
     stream,
     dungeon: [...deck], // the top first
     room: [], // from the left
@@ -317,143 +402,149 @@ function newGame(ruleset, deck, stream) {
     started: false,
     entry: 0, // the entry at hand, and its facts so far
     facts: [],
+    folded: 0, // how many entries were not judged
   };
+}
+
+// Misfit is a fact that cannot have happened where the game stood, or a move that cannot be made there.
+class Misfit extends Error {}
+
+function fits(ok) {
+  if (!ok) throw new Misfit();
 }
 
 // happen applies a fact to the game and notes it.
 function happen(game, kind, fact) {
-  const fits = (ok, problem) => {
-    const where = `entry ${game.entry}, fact ${game.facts.length + 1}`;
-    if (!ok) throw difference(where, `${kind}, but ${problem}`, fact, 'a fact that fits');
-  };
-  fits(game.started === (kind !== 'gameStarted'), 'it is not the first fact and only that starts the game');
-  fits(!game.over, 'the game is over');
-  EFFECTS[kind](game, fact, fits);
+  fits(game.started === (kind !== 'gameStarted') && !game.over);
+  EFFECTS[kind](game, fact);
   game.facts.push({ [kind]: fact });
 }
 
 // The effect of each kind of fact. What an option decided stands in the fact, so that facts of any revision of the
 // rules can be applied. All that is asked of one is that it can have happened.
 const EFFECTS = {
-  gameStarted(game, fact, fits) {
-    fits(fact.health >= 1 && fact.health <= MAX_HEALTH, 'the health is out of range');
+  gameStarted(game, fact) {
+    fits(fact.health >= 1 && fact.health <= MAX_HEALTH);
     game.started = true;
     game.health = fact.health;
     game.dealDue = true;
   },
-  roomDealt(game, fact, fits) {
-    fits(game.dealDue, 'no room is due');
+  roomDealt(game, fact) {
+    fits(game.dealDue);
     const { length } = fact.cards;
-    fits(game.room.length + length <= ROOM_SIZE, 'the room has no place for the cards');
-    fits(same(fact.cards, game.dungeon.slice(0, length)), 'these are not the top cards of the dungeon');
+    fits(game.room.length + length <= ROOM_SIZE);
+    fits(same(fact.cards, game.dungeon.slice(0, length)));
     game.room.push(...game.dungeon.splice(0, length));
-    fits(fact.toTake >= 1 && fact.toTake <= game.room.length, 'the number of cards to take is out of range');
+    fits(fact.toTake >= 1 && fact.toTake <= game.room.length);
     Object.assign(game, { toTake: fact.toTake, canAvoid: fact.canAvoid, potionUsed: false, dealDue: false });
   },
-  roomAvoided(game, fact, fits) {
-    fits(!game.dealDue && game.room.length > 0, 'there is no room');
+  roomAvoided(game, fact) {
+    fits(!game.dealDue && game.room.length > 0);
     for (const card of fact.cards) {
-      fits(remove(game.room, card), 'a card is not in the room');
+      fits(remove(game.room, card));
       game.dungeon.push(card);
     }
-    game.moves++;
+    countMove(game);
     leaveRoom(game);
   },
-  cardReturned(game, fact, fits) {
-    fits(game.dealDue, 'no room was left');
-    fits(remove(game.room, fact.card), 'the card is not in the room');
-    putIntoDungeon(game, fact, fits);
+  cardReturned(game, fact) {
+    fits(game.dealDue);
+    fits(remove(game.room, fact.card));
+    putIntoDungeon(game, fact);
   },
-  cardRecycled(game, fact, fits) {
-    take(game, fact, fits);
+  cardRecycled(game, fact) {
+    take(game, fact);
     game.recycled.add(fact.card);
-    putIntoDungeon(game, fact, fits);
+    putIntoDungeon(game, fact);
   },
-  roomCleared(game, fact, fits) {
-    fits(!game.dealDue && game.toTake === 0 && game.health > 0, 'the room is not faced to the end');
+  roomCleared(game, fact) {
+    fits(!game.dealDue && game.toTake === 0 && game.health > 0);
     leaveRoom(game);
   },
-  weaponEquipped(game, fact, fits) {
-    take(game, fact, fits);
+  weaponEquipped(game, fact) {
+    take(game, fact);
     game.weapon = newWeapon(fact.card);
   },
-  weaponSold(game, fact, fits) {
-    fits(game.weapon, 'there is no weapon');
-    take(game, fact, fits);
+  weaponSold(game, fact) {
+    fits(game.weapon);
+    take(game, fact);
     game.weapon = undefined;
-    heal(game, fact, fits);
+    heal(game, fact);
   },
-  weaponStolen(game, fact, fits) {
-    fits(game.weapon?.card === fact.card, 'the player does not hold the weapon');
+  weaponStolen(game, fact) {
+    fits(game.weapon?.card === fact.card);
     game.weapon = undefined;
   },
-  weaponRepaired(game, fact, fits) {
+  weaponRepaired(game, fact) {
     const kills = game.weapon?.kills ?? [];
-    fits(fact.removed >= 1 && fact.removed <= kills.length, 'the weapon does not carry as many monsters');
-    take(game, fact, fits);
+    fits(fact.removed >= 1 && fact.removed <= kills.length);
+    take(game, fact);
     kills.splice(-fact.removed);
   },
-  weaponUpgraded(game, fact, fits) {
-    fits(game.weapon, 'there is no weapon');
-    take(game, fact, fits);
+  weaponUpgraded(game, fact) {
+    fits(game.weapon && game.weapon.upgrades.length < MOST.upgrades);
+    take(game, fact);
     game.weapon.upgrades.push(fact.card);
   },
-  potionDrunk(game, fact, fits) {
-    fits(fact.healthBefore === game.health, 'the health before was another');
-    take(game, fact, fits);
+  potionDrunk(game, fact) {
+    fits(fact.healthBefore === game.health);
+    take(game, fact);
     game.potionUsed = true;
-    heal(game, fact, fits);
+    heal(game, fact);
   },
   potionWasted: take,
-  potionStored(game, fact, fits) {
-    fits(game.bearer, 'there is no bearer');
-    take(game, fact, fits);
+  potionStored(game, fact) {
+    fits(game.bearer && game.stored.length < MOST.stored);
+    take(game, fact);
     game.stored.push(fact.card);
   },
-  storedPotionDrunk(game, fact, fits) {
-    fits(isPlaying(game), 'the player is not to move');
-    fits(fact.healthBefore === game.health, 'the health before was another');
-    fits(remove(game.stored, fact.card), 'the bearer does not hold the card');
-    game.moves++; // a move, although it takes no card of the room
+  storedPotionDrunk(game, fact) {
+    fits(isPlaying(game));
+    fits(fact.healthBefore === game.health);
+    fits(remove(game.stored, fact.card));
+    countMove(game); // although it takes no card of the room
     game.potionUsed = true;
-    heal(game, fact, fits);
+    heal(game, fact);
   },
-  monsterFought(game, fact, fits) {
-    fits(fact.damage >= 0 && fact.companionDamage >= 0, 'the damage is out of range');
-    take(game, fact, fits);
+  monsterFought(game, fact) {
+    for (const damage of [fact.damage, fact.companionDamage]) fits(damage >= 0 && damage <= MOST.damage);
+    take(game, fact);
     if (fact.fight !== 'FIGHT_KIND_BARE_HANDED') {
       const weapon = fact.fight === 'FIGHT_KIND_WITH_WEAPON' ? game.weapon
         : fact.fight === 'FIGHT_KIND_WITH_COMPANION' ? game.companion?.weapon : undefined;
-      fits(weapon, 'there is no such weapon');
+      fits(weapon && weapon.kills.length < MOST.kills);
       weapon.kills.push(fact.card);
     }
     game.health -= fact.damage;
     if (game.companion) game.companion.health -= fact.companionDamage;
   },
   cardDismissed: take,
-  bearerRecruited(game, fact, fits) {
-    fits(!game.bearer, 'there is a bearer');
-    take(game, fact, fits);
+  bearerRecruited(game, fact) {
+    fits(!game.bearer);
+    take(game, fact);
     game.bearer = fact.card;
   },
-  companionRecruited(game, fact, fits) {
-    fits(!game.companion, 'there is a companion');
-    fits(fact.health >= 0 && fact.health <= MAX_HEALTH, 'the health is out of range');
-    take(game, fact, fits);
+  companionRecruited(game, fact) {
+    fits(!game.companion);
+    fits(fact.health >= 0 && fact.health <= MAX_HEALTH);
+    take(game, fact);
     game.companion = { card: fact.card, health: fact.health, weapon: undefined };
   },
-  companionEquipped(game, fact, fits) {
-    fits(game.companion, 'there is no companion');
-    take(game, fact, fits);
+  companionEquipped(game, fact) {
+    fits(game.companion);
+    take(game, fact);
     game.companion.weapon = newWeapon(fact.card);
   },
-  companionDied(game, fact, fits) {
-    fits(game.companion?.card === fact.card, 'the companion is another');
+  companionDied(game, fact) {
+    fits(game.companion?.card === fact.card);
     game.companion = undefined;
   },
-  gameOver(game, fact, fits) {
-    fits(['OUTCOME_WON', 'OUTCOME_LOST', 'OUTCOME_ABANDONED'].includes(fact.outcome), 'there is no such outcome');
-    fits(fact.health === game.health && fact.moves === game.moves, 'the health or the number of moves is another');
+  gameOver(game, fact) {
+    fits(['OUTCOME_WON', 'OUTCOME_LOST', 'OUTCOME_ABANDONED'].includes(fact.outcome));
+    fits(fact.health === game.health && fact.moves === game.moves);
+    fits(fact.lastCard === '' || isCard(fact.lastCard));
+    fits(fact.healthBeforeLastCard >= 0 && fact.healthBeforeLastCard <= MAX_HEALTH);
+    fits(fact.dungeonMonsterValue + fact.roomMonsterValue <= MOST.monsterValue);
     game.over = fact;
   },
 };
@@ -464,12 +555,17 @@ const newWeapon = (card) => ({ card, kills: [], upgrades: [] });
 const isPlaying = (game) => game.started && !game.over && game.toTake > 0 && game.health > 0;
 
 // take removes a card from the room, which is a move.
-function take(game, fact, fits) {
-  fits(isPlaying(game), 'no card can be taken');
-  fits(remove(game.room, fact.card), 'the card is not in the room');
-  game.moves++;
+function take(game, fact) {
+  fits(isPlaying(game));
+  fits(remove(game.room, fact.card));
+  countMove(game);
   game.toTake--;
   game.canAvoid = false;
+}
+
+function countMove(game) {
+  fits(game.moves < MOST.moves);
+  game.moves++;
 }
 
 // remove says whether the card was there.
@@ -479,8 +575,8 @@ function remove(cards, card) {
   return i >= 0;
 }
 
-function heal(game, fact, fits) {
-  fits(fact.healed >= 0 && game.health + fact.healed <= MAX_HEALTH, 'the health healed is out of range');
+function heal(game, fact) {
+  fits(fact.healed >= 0 && game.health + fact.healed <= MAX_HEALTH);
   game.health += fact.healed;
 }
 
@@ -488,12 +584,11 @@ function leaveRoom(game) {
   Object.assign(game, { toTake: 0, canAvoid: false, potionUsed: false, dealDue: true });
 }
 
-function putIntoDungeon(game, { card, position }, fits) {
-  fits(position && position.index >= 0 && position.index <= game.dungeon.length, 'the position is out of range');
-  // No game comes near so many bytes; without a bound a position could be past the integers that can be counted up.
-  const { streamPosition } = position;
-  fits(streamPosition >= game.stream.position && streamPosition <= 0xffff, 'the stream position is out of range');
-  game.dungeon.splice(position.index, 0, card);
+function putIntoDungeon(game, { card, position }) {
+  const { index, streamPosition } = position;
+  fits(index <= game.dungeon.length);
+  fits(streamPosition >= game.stream.position && streamPosition <= MOST.streamPosition);
+  game.dungeon.splice(index, 0, card);
   game.stream.position = streamPosition;
 }
 
@@ -515,15 +610,10 @@ function highestTarget(game, weapon) {
   return lastKill - below + higher;
 }
 
-// Each of these returns why a move cannot be made, or nothing.
-const withoutWeapon = (game) => (!game.weapon ? 'no weapon is equipped'
-  : thiefWaits(game) ? 'the thief steals the weapon first' : undefined);
-const withoutCompanion = (game) => (!game.companion ? 'there is no companion' : undefined);
-const beyond = (game, weapon, monster) => (
-  valueOf(monster) > highestTarget(game, weapon) ? 'the weapon is worn' : undefined);
-const unlessHome = (game) => (!game.home ? 'it needs the home rules' : undefined);
+const isArmed = (game) => game.weapon && !thiefWaits(game);
+const canHit = (game, weapon, monster) => weapon && valueOf(monster) <= highestTarget(game, weapon);
 
-// What can be done: on which cards of the room, what speaks against it, and the fact of taking that card.
+// What can be done: on which cards of the room, when if not always, and the fact of taking that card.
 const TAKES = {
   MOVE_KIND_EQUIP: {
     on: ['weapon'],
@@ -545,7 +635,7 @@ const TAKES = {
   },
   MOVE_KIND_FIGHT_WITH_WEAPON: {
     on: ['monster'],
-    objection: (game, card) => withoutWeapon(game) ?? beyond(game, game.weapon, card),
+    when: (game, card) => isArmed(game) && canHit(game, game.weapon, card),
     facts(game, card) {
       const damage = Math.max(0, valueOf(card) - powerOf(game.weapon));
       happen(game, 'monsterFought', { card, fight: 'FIGHT_KIND_WITH_WEAPON', damage, companionDamage: 0 });
@@ -557,13 +647,12 @@ const TAKES = {
   },
   MOVE_KIND_SELL: {
     on: ['merchant'],
-    objection: withoutWeapon,
+    when: isArmed,
     facts: (game, card) => happen(game, 'weaponSold', { card, healed: healing(game, price(game, card)) }),
   },
   MOVE_KIND_REPAIR: {
     on: ['blacksmith'],
-    objection: (game) => withoutWeapon(game)
-      ?? (game.weapon.kills.length === 0 ? 'no monster lies on the weapon' : undefined),
+    when: (game) => isArmed(game) && game.weapon.kills.length > 0,
     facts(game, card) {
       const most = { J: 1, Q: 2, K: 3, A: Infinity }[rankOf(card)];
       happen(game, 'weaponRepaired', { card, removed: Math.min(most, game.weapon.kills.length) });
@@ -571,8 +660,7 @@ const TAKES = {
   },
   MOVE_KIND_UPGRADE: {
     on: ['blacksmith'],
-    objection: (game) => unlessHome(game) ?? withoutWeapon(game)
-      ?? (game.weapon.kills.length > 0 ? 'a monster lies on the weapon' : undefined),
+    when: (game) => game.home && isArmed(game) && game.weapon.kills.length === 0,
     facts: (game, card) => happen(game, 'weaponUpgraded', { card }),
   },
   MOVE_KIND_RECRUIT: {
@@ -584,27 +672,23 @@ const TAKES = {
   },
   MOVE_KIND_STORE: {
     on: ['potion'],
-    objection: (game) => (!game.bearer ? 'there is no bearer'
-      : !game.home && game.stored.length > 0 ? 'the bearer holds a potion' : undefined),
+    when: (game) => game.party && game.bearer && (game.home || game.stored.length === 0),
     facts: (game, card) => happen(game, 'potionStored', { card }),
   },
   MOVE_KIND_EQUIP_COMPANION: {
     on: ['weapon'],
-    objection: withoutCompanion,
+    when: (game) => game.party && game.companion,
     facts: (game, card) => happen(game, 'companionEquipped', { card }),
   },
   MOVE_KIND_FIGHT_WITH_COMPANION: {
     on: ['monster'],
-    objection: (game, card) => withoutCompanion(game)
-      ?? (!game.companion.weapon ? 'the companion has no weapon' : beyond(game, game.companion.weapon, card)),
+    when: (game, card) => game.party && canHit(game, game.companion?.weapon, card),
     facts: fightWithCompanion,
   },
   MOVE_KIND_RECYCLE: {
     on: ['merchant', 'blacksmith'],
-    objection: (game, card) => unlessHome(game)
-      // A full room leaves one card over, only the last one none.
-      ?? (game.room.length === game.toTake ? 'the room is the last'
-        : game.recycled.has(card) ? 'the card has been put back before' : undefined),
+    // A full room leaves one card over, only the last one none.
+    when: (game, card) => game.home && game.toTake < game.room.length && !game.recycled.has(card),
     facts: (game, card) => putBack(game, 'cardRecycled', card),
   },
 };
@@ -641,22 +725,13 @@ function putBack(game, kind, card) {
   happen(game, kind, { card, position: { index, streamPosition: game.stream.position } });
 }
 
-// objection returns why a move is not legal, or nothing.
-function objection(game, { kind, card }) {
-  if (!isPlaying(game)) return 'the player is not to move';
-  if (kind === 'MOVE_KIND_AVOID') {
-    if (card !== '') return 'avoiding takes no card';
-    return game.canAvoid ? undefined : 'the room cannot be avoided';
-  }
-  if (kind === 'MOVE_KIND_DRINK_STORED') {
-    if (!game.stored.includes(card)) return 'the bearer does not hold the card';
-    return game.potionUsed ? 'the allowance of the room is used' : undefined;
-  }
-  if (!Object.hasOwn(TAKES, kind)) return 'there is no such kind';
-  if (!game.room.includes(card)) return 'the card is not in the room';
-  const rule = TAKES[kind];
-  if (!rule.on.includes(game.roles.get(card))) return 'it is not made with this card';
-  return rule.objection?.(game, card);
+// isLegal says whether a move can be made.
+function isLegal(game, { kind, card }) {
+  if (!isPlaying(game)) return false;
+  if (kind === 'MOVE_KIND_AVOID') return card === '' && game.canAvoid;
+  if (kind === 'MOVE_KIND_DRINK_STORED') return game.party && game.stored.includes(card) && !game.potionUsed;
+  const { on, when } = TAKES[kind];
+  return game.room.includes(card) && on.includes(game.roles.get(card)) && (!when || when(game, card));
 }
 
 // start, resign and move let happen what follows from each command.
@@ -665,8 +740,10 @@ function start(game, opening) {
   deal(game, true);
 }
 
+const NO_USE = FACT.gameOver.lastCardUse.zero;
+
 function resign(game) {
-  end(game, 'OUTCOME_ABANDONED', { card: '', healthBefore: 0, use: '' });
+  end(game, 'OUTCOME_ABANDONED', { card: '', healthBefore: 0, use: NO_USE });
 }
 
 function move(game, { kind, card }) {
@@ -676,7 +753,7 @@ function move(game, { kind, card }) {
     happen(game, 'storedPotionDrunk', drunk(game, card));
   } else {
     if (thiefWaits(game)) steal(game);
-    const use = kind !== 'MOVE_KIND_DRINK' ? ''
+    const use = kind !== 'MOVE_KIND_DRINK' ? NO_USE
       : game.potionUsed ? 'LAST_CARD_USE_POTION_WASTED' : 'LAST_CARD_USE_POTION_DRUNK';
     const last = { card, healthBefore: game.health, use };
     TAKES[kind].facts(game, card);
@@ -720,12 +797,15 @@ function steal(game) {
   if (game.weapon) happen(game, 'weaponStolen', { card: game.weapon.card });
 }
 
+// What the end of a game repeats of its start, and the start of what was there before.
+const repeated = ({ ruleset, startedAt, mode }) => ({ ruleset, startedAt, mode });
+const opening = ({ ruleset, roles, commitment, mode }) => ({ ruleset, dungeonSize: roles.size, commitment, mode });
+
 function end(game, outcome, last) {
   const monsterValue = (cards) => cards.filter((card) => game.roles.get(card) === 'monster')
     .reduce((sum, card) => sum + valueOf(card), 0);
   happen(game, 'gameOver', {
     outcome,
-    ruleset: game.ruleset,
     health: game.health,
     lastCard: last.card,
     lastCardUse: last.use,
@@ -733,8 +813,7 @@ function end(game, outcome, last) {
     dungeonMonsterValue: monsterValue(game.dungeon),
     roomMonsterValue: monsterValue(game.room),
     moves: game.moves,
-    startedAt: game.startedAt,
-    mode: game.mode,
+    ...repeated(game),
   });
 }
 
@@ -755,110 +834,130 @@ function scoreOf(over) {
 function bonus(over) {
   const value = valueOf(over.lastCard);
   const pays = over.ruleset.winBonus === 'WIN_BONUS_LAST_POTION_AT_FULL_HEALTH'
-    ? over.health === MAX_HEALTH && over.lastCardUse !== ''
+    ? over.health === MAX_HEALTH && over.lastCardUse !== NO_USE
     : over.lastCardUse === 'LAST_CARD_USE_POTION_DRUNK' && over.healthBeforeLastCard + value > MAX_HEALTH;
   return pays ? value : 0;
 }
 
 // ---- Verifying ---------------------------------------------------------------------------------------------
 
-// verify throws a Difference, or returns what there is to say about the game.
+// The exit statuses, from the best to the worst.
+const [VERIFIED, NOT_JUDGED, DIFFERENT, UNREADABLE] = [0, 3, 1, 2];
+const STATUSES = [VERIFIED, NOT_JUDGED, DIFFERENT, UNREADABLE];
+
+// verify throws a Difference, or returns the exit status and what there is to say about the game.
 function verify(document) {
-  refuseUnknownFields('document', document, DOCUMENT);
-  if (document.nextPageToken) {
-    throw difference('document', 'nextPageToken', document.nextPageToken, 'none, as the document holds all entries');
+  const { seed, entries, nextPageToken } = document;
+  if (seed === '' && !entries.some(({ facts }) => facts.some((fact) => fact.gameOver))) {
+    throw new Difference('the game is not over: its seed is revealed when it is');
   }
+  if (nextPageToken !== '') {
+    throw difference('', 'nextPageToken', quote(nextPageToken), 'nothing: all pages in one document');
+  }
+  // In upper case it would be the same seed, but not the document that was exported.
+  if (!/^[0-9a-f]{64}$/.test(seed)) throw difference('', 'seed', quote(seed), '64 lower-case hexadecimal digits');
+  if (entries.length === 0) throw difference('entry 1', '', 'nothing', 'the start of the game');
   const game = setUp(document);
-  let folded = 0;
-  let judged;
-  for (const entry of document.entries) {
-    judged = verifyEntry(game, entry);
-    if (!judged) folded++;
+  for (const entry of entries) verifyEntry(game, entry);
+  if (!game.over) throw difference(`entry ${game.entry + 1}`, '', 'nothing', 'the game to go on to its end');
+  const score = scoreOf(game.over);
+  if (document.score !== score) {
+    throw difference('', 'score', OPTIONAL_INT.show(document.score), OPTIONAL_INT.show(score));
   }
-  if (!game.over) throw difference(`entry ${game.entry + 1}`, 'the game is not over', undefined, 'another entry');
-  if (judged) verifyScore(game.over, document.score);
-  const score = document.score === undefined ? 'no score' : `score ${document.score}`;
-  const note = folded
-    ? `; not judged, as other revisions of the rules decided them: ${folded} of ${game.entry} entries`
-    : '';
-  return `verified: ${document.gameId}, ${game.moves} moves, ${score}${note}`;
+  const result = score === undefined ? 'no score' : `score ${score}`;
+  const text = `${plain(document.gameId)}, ${idOf(game.ruleset)}, ${game.moves} moves, ${result}`;
+  if (game.folded === 0) return [VERIFIED, `verified: ${text}`];
+  const count = `${game.folded} of ${entries.length}`;
+  return [NOT_JUDGED, `not judged: ${text}; ${count} entries are not of rules revision ${RULES_REVISION}`];
 }
 
 // setUp checks all that is settled before the first card is dealt, and returns the game at that moment.
 function setUp({ seed, deck, entries }) {
-  const first = entries[0]?.facts[0];
-  if (kindOf(first) !== 'gameStarted') throw difference('entry 1, fact 1', 'kind', kindOf(first), '"gameStarted"');
-  const { commitment, ruleset, mode } = first.gameStarted;
-  // In upper case it would be the same seed, but not the document that was exported.
-  if (!/^[0-9a-f]{64}$/.test(seed)) throw difference('seed', 'text', seed, '64 lower-case hex digits');
+  const [first] = entries;
+  const where = 'entry 1, fact 1';
+  const kind = kindOf(first.facts[0]);
+  if (kind !== 'gameStarted') throw difference(where, 'kind', kind, 'gameStarted');
+  const { commitment, ruleset, mode } = first.facts[0].gameStarted;
   const bytes = Buffer.from(seed, 'hex');
   const promised = sha256('scoundrel/v1', bytes).toString('hex');
-  if (commitment !== promised) throw difference('commitment', 'that of the seed', commitment, show(promised));
-  checkRuleset(ruleset);
-  if (!['GAME_MODE_RANDOM', 'GAME_MODE_SEEDED'].includes(mode)) {
-    throw difference('entry 1, fact 1', 'gameStarted.mode', mode, 'GAME_MODE_RANDOM or GAME_MODE_SEEDED');
-  }
+  if (commitment !== promised) throw difference('', 'commitment', quote(commitment), quote(promised));
+  if (!isValid(ruleset)) throw difference(where, 'gameStarted.ruleset', 'an invalid one', 'a valid one');
+  if (mode === MODE.zero) throw difference(where, 'gameStarted.mode', mode, 'GAME_MODE_RANDOM or GAME_MODE_SEEDED');
   const stream = new Stream(bytes);
   const shuffled = shuffle(rolesBy(ruleset).keys(), stream);
-  for (let i = 0; i < Math.max(deck.length, shuffled.length); i++) {
-    if (deck[i] !== shuffled[i]) throw difference('deck', `card ${i + 1}`, deck[i], show(shuffled[i]));
+  if (deck.length !== shuffled.length) throw difference('', 'deck', `${deck.length} cards`, shuffled.length);
+  for (const [i, card] of shuffled.entries()) {
+    if (deck[i] !== card) throw difference('deck', `card ${i + 1}`, quote(deck[i]), quote(card));
   }
-  // Only the known fields of the ruleset: another one in the document's is found when the fact is compared.
-  const known = Object.fromEntries(Object.keys(RULESET).map((name) => [name, ruleset[name]]));
-  return Object.assign(newGame(known, shuffled, stream), { commitment, mode, startedAt: entries[0].recordedAt });
+  return Object.assign(newGame(ruleset, shuffled, stream), { commitment, mode, startedAt: first.recordedAt });
 }
 
-// verifyEntry plays the entry and says whether it could be judged. One that other rules decided cannot: then its
-// facts are taken as they are, if they fit.
+// verifyEntry plays the entry. One that other rules decided cannot be played: its facts are taken as they are, if
+// they fit.
 function verifyEntry(game, entry) {
   game.entry++;
   game.facts = [];
   const where = `entry ${game.entry}`;
-  refuseUnknownFields(where, entry, ENTRY);
-  if (entry.move) refuseUnknownFields(where, entry.move, MOVE);
-  if (entry.version !== String(game.entry)) throw difference(where, 'version', entry.version, `"${game.entry}"`);
-  if (game.over) throw difference(where, 'the game is over', entry.version, 'no entry');
-  if (entry.rulesRevision < 1) throw difference(where, 'rulesRevision', entry.rulesRevision, '1 or more');
+  const wish = entry.move;
+  if (entry.version !== String(game.entry)) throw difference(where, 'version', entry.version, game.entry);
+  if (game.over) throw difference(where, '', showMove(wish), 'nothing: the game is over');
+  if (entry.rulesRevision === 0) throw difference(where, 'rulesRevision', 0, '1 or more');
+  if (wish && game.entry === 1) throw difference(where, 'move', showMove(wish), 'nothing: the game starts');
+  if (wish && (wish.kind === MOVE.kind.zero || (wish.card !== '' && !isCard(wish.card)))) {
+    throw difference(where, 'move', showMove(wish), 'a move');
+  }
   if (entry.rulesRevision !== RULES_REVISION) {
-    for (const fact of entry.facts) fold(game, fact);
-    return false;
+    fold(game, entry.facts, where);
+    return;
   }
-  command(game, entry.move, where);
-  const want = game.facts.map((fact, i) => read(fact, FACT, `${where}, fact ${i + 1}`));
-  for (let i = 0; i < Math.max(want.length, entry.facts.length); i++) {
-    compareFact(`${where}, fact ${i + 1}`, entry.facts[i], want[i]);
+  unlessMisfit(() => command(game, wish), () => difference(where, 'move', showMove(wish), 'a legal one'));
+  for (let i = 0; i < Math.max(game.facts.length, entry.facts.length); i++) {
+    compareFact(`${where}, fact ${i + 1}`, entry.facts[i], game.facts[i]);
   }
-  return true;
+}
+
+// unlessMisfit throws the difference that a misfit of what is tried makes.
+function unlessMisfit(attempt, toDifference) {
+  try {
+    attempt();
+  } catch (error) {
+    throw error instanceof Misfit ? toDifference() : error;
+  }
+}
+
+function showMove(wish) {
+  const card = wish?.card ? ` ${plain(wish.card)}` : '';
+  return wish ? wish.kind.slice('MOVE_KIND_'.length) + card : 'no move';
 }
 
 // command lets happen what the rules make of an entry's move. The first entry is the start; a later one without a
 // move is a resignation.
-function command(game, wish, where) {
+function command(game, wish) {
   if (game.entry === 1) {
-    if (wish) throw difference(where, 'move', wish, 'none at the start');
-    const { mode, ruleset, commitment } = game;
-    const health = MAX_HEALTH - 2 * ruleset.depth;
-    start(game, { mode, ruleset, health, dungeonSize: game.dungeon.length, commitment });
+    start(game, { health: MAX_HEALTH - 2 * game.ruleset.depth, ...opening(game) });
   } else if (!wish) {
     resign(game);
   } else {
-    const problem = objection(game, wish);
-    if (problem) throw difference(where, `move, but ${problem}`, `${wish.kind} ${wish.card}`.trim(), 'a legal move');
+    fits(isLegal(game, wish));
     move(game, wish);
   }
 }
 
-function fold(game, fact) {
-  const kind = kindOf(fact);
-  if (!Object.hasOwn(EFFECTS, kind)) {
-    throw difference(`entry ${game.entry}, fact ${game.facts.length + 1}`, 'kind', kind, 'one that is known');
+// fold lets the facts of an entry happen that other rules decided. By whatever rules, the first and the last of a game
+// repeat what is known from its start.
+function fold(game, facts, where) {
+  game.folded++;
+  for (let i = 0; i < Math.max(facts.length, 1); i++) {
+    const at = `${where}, fact ${i + 1}`;
+    const kind = kindOf(facts[i]);
+    unlessMisfit(() => {
+      fits(Object.hasOwn(FACT, kind));
+      const fact = facts[i][kind];
+      const known = { gameStarted: opening, gameOver: repeated }[kind]?.(game);
+      compare(at, kind, FACT[kind], fact, { ...fact, ...known });
+      happen(game, kind, fact);
+    }, () => difference(at, '', kind, 'a fact that fits'));
   }
-  happen(game, kind, fact[kind]);
-}
-
-function verifyScore(over, score) {
-  const want = scoreOf(over);
-  if (score !== want) throw difference('score', `after ${over.outcome}`, score, show(want));
 }
 
 // ---- The command line --------------------------------------------------------------------------------------
@@ -868,17 +967,18 @@ function report(file) {
   let line;
   let status;
   try {
-    line = verify(readDocument(file));
-    status = 0;
+    [status, line] = verify(readDocument(file));
   } catch (error) {
     // Neither of the two can only mean a document beyond this program's means, such as one nested thousands deep.
-    status = error instanceof Difference ? 1 : 2;
-    line = status === 1 ? error.message : `cannot be read: ${error.message}`;
+    status = error instanceof Difference ? DIFFERENT : UNREADABLE;
+    line = status === DIFFERENT ? error.message : `unreadable: ${error.message}`;
   }
-  console.log(printable(`${file}: ${line}`));
+  // Names of files and messages of the system are not to spread over lines, nor to reach the terminal as controls.
+  console.log(`${file}: ${line}`.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`));
   return status;
 }
 
 const files = process.argv.slice(2);
 if (files.length === 0) console.error('usage: node verify.mjs FILE...');
-process.exitCode = files.length === 0 ? 2 : Math.max(...files.map(report));
+const statuses = files.length === 0 ? [UNREADABLE] : files.map(report);
+process.exitCode = STATUSES.findLast((status) => statuses.includes(status));

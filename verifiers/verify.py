@@ -8,25 +8,26 @@ compares. verifiers/README.md describes the document's format.
 
     python3 verify.py FILE...
 
-prints one line for each file:
+prints one line for each file, or for standard input if FILE is -:
 
-    FILE: verified: <gameId>, N moves, score S
+    FILE: verified: <gameId>, <rulesetId>, N moves, score S
+    FILE: not judged: <the same>; F of E entries are not of rules revision 1
     FILE: <where>: <what>: have X, want Y
     FILE: unreadable: <where>: <why>
 
 "have" is what the document says, "want" what the rules give. The exit status is
-0 if all files are verified, 1 if at least one differs, 2 if at least one cannot
-be read. Who played and when, the game's id and its mode follow from nothing:
-they are not verified, save that the game's end repeats the mode and the time of
-the start. Entries of a rules revision that this program does not know are only
-folded, and the line says so.
+that of the worst file: 2 if it cannot be read, 1 if it differs, 3 if some of its
+entries were not judged, and 0 if it is verified. Who played and when, the game's
+id and its mode follow from nothing: they are not verified, save that the game's
+end repeats the mode and the time of the start. Entries of a rules revision that
+this program does not know are only folded: whether they are true, nobody can say.
 
 Python 3.9 or later; no other package is needed.
 """
 
 import argparse
+import datetime
 import hashlib
-import itertools
 import json
 import re
 import sys
@@ -36,6 +37,7 @@ import sys
 RULES_REVISION = 1
 
 MAX_HEALTH = 20
+MAX_DEPTH = 9
 ROOM_SIZE = 4
 TAKES_PER_FULL_ROOM = 3
 
@@ -52,81 +54,153 @@ class Misfit(Exception):
     """A fact cannot have happened where the game stood."""
 
 
+# A game has room for no more, whatever its rules.
+MOST_MOVES, MOST_KILLS, MOST_UPGRADES, MOST_STORED = 255, 26, 4, 9
+MOST_DAMAGE = 14
+MOST_MONSTERS = 208  # the values of all monsters, added up
+MOST_BYTES = 65535  # of the seed's stream
+
+
 def differs(where, have, want):
     """Returns the error for a value; have and want are texts to print."""
     return Differs(f"{where}: have {have}, want {want}")
 
 
-def show(value):
-    """Writes a value of the document on one line, however odd it is."""
-    text = json.dumps(value)
-    return text if len(text) <= 160 else text[:157] + "..."
+def plain(text):
+    """Writes a text of the document on one line, short and without a second meaning."""
+    return re.sub(r'[^ -~]|["\\]', lambda char: f"\\u{{{ord(char[0]):x}}}", text[:100])
+
+
+def quote(text):
+    return f'"{plain(text)}"'
 
 
 # --- The document -------------------------------------------------------------
 #
-# A shape says what a value of the document looks like: a type, a list of one
-# shape, or an object with the shape of each field. The document leaves zero
-# values out, so an absent field has the empty value of its shape; where absence
-# means something of its own, the shape stands in a tuple and the value is None.
+# A shape says what a value of the document looks like: a scalar, a list of one
+# shape, or an object with the shape of each field, in the order in which they
+# are compared. The document leaves zero values out, so an absent field has the
+# empty value of its shape; where absence means something of its own, the shape
+# stands in a tuple and the value is None.
+
+
+class Scalar:
+    """The shape of a value that holds no others."""
+
+    def __init__(self, name, zero, fits, show):
+        self.name = name  # for people
+        self.zero = zero  # the value of an absent field
+        self.fits = fits  # says whether a value has the shape
+        self.show = show  # writes a value for people
 
 
 class OneOf(dict):
     """The shape of an object that holds one of the fields; absent ones stay absent."""
 
 
+def whole_number(low, high):
+    # Not isinstance: True is an int to Python.
+    return Scalar(f"a number from {low} to {high}", 0, lambda value: type(value) is int and low <= value <= high, str)
+
+
+def enum(prefix, *names):
+    names = [f"{prefix}_{name}" for name in ("UNSPECIFIED", *names)]
+    return Scalar(f"a name of {prefix}", names[0], lambda value: type(value) is str and value in names, str)
+
+
+def is_text(value):
+    """Says whether the value is a string of characters: an escape sequence can also stand for half of one."""
+    return type(value) is str and not re.search("[\ud800-\udfff]", value)
+
+
+def is_version(value):
+    """Says whether the value is a number of 64 bits; it stands in a string, as JSON knows no such numbers."""
+    return type(value) is str and bool(re.fullmatch("[1-9][0-9]{0,19}", value)) and int(value) < 2**64
+
+
+def is_time(value):
+    """Says whether the value is a time in RFC 3339, in UTC, with no digit too many."""
+    if type(value) is not str:
+        return False
+    match = re.fullmatch(r"([0-9-]{10}T[0-9:]{8})(\.([0-9]{3}){0,2}(?!000)[0-9]{3})?Z", value)
+    try:
+        return bool(match) and datetime.datetime.fromisoformat(match[1]).isoformat() == match[1]
+    except ValueError:
+        return False
+
+
+TEXT = Scalar("a string", "", is_text, quote)
+FLAG = Scalar("true or false", False, lambda value: type(value) is bool, lambda value: str(value).lower())
+INT = whole_number(-2**31, 2**31 - 1)
+COUNT = whole_number(0, 2**32 - 1)
+VERSION = Scalar("a number of 64 bits in a string", "0", is_version, str)
+TIME = Scalar("a time", None, is_time, quote)  # never absent
+
+GAME_MODE = enum("GAME_MODE", "RANDOM", "SEEDED")
 RULESET = {
-    "weaponWear": str, "ending": str, "winBonus": str, "lossScore": str,
-    "depth": int, "variants": [str], "companionHealth": int,
+    "weaponWear": enum("WEAPON_WEAR", "AT_MOST_LAST_KILL", "BELOW_LAST_KILL"),
+    "ending": enum("ENDING", "PLAY_ALL_CARDS", "STOP_WHEN_ROOM_CANNOT_FILL"),
+    "winBonus": enum("WIN_BONUS", "LAST_POTION_AT_FULL_HEALTH", "LAST_POTION_OVERFLOW"),
+    "lossScore": enum("LOSS_SCORE", "HEALTH_MINUS_DUNGEON", "HEALTH_MINUS_DUNGEON_AND_ROOM", "DUNGEON_AND_ROOM_ONLY"),
+    "depth": COUNT,
+    "variants": [enum("VARIANT", "MERCHANTS", "EVIL_MERCHANT", "BLACKSMITHS", "PARTY", "HOME_RULES")],
+    "companionHealth": COUNT,
 }
-POSITION = {"index": int, "streamPosition": int}
-CARD = {"card": str}
+POSITION = {"index": COUNT, "streamPosition": COUNT}
+CARD = {"card": TEXT}
 
 FACTS = OneOf({
-    "gameStarted": {"mode": str, "ruleset": RULESET, "health": int, "dungeonSize": int, "commitment": str},
-    "roomDealt": {"cards": [str], "toTake": int, "canAvoid": bool},
-    "roomAvoided": {"cards": [str]},
+    "gameStarted": {"mode": GAME_MODE, "ruleset": RULESET, "health": INT, "dungeonSize": COUNT, "commitment": TEXT},
+    "roomDealt": {"cards": [TEXT], "toTake": COUNT, "canAvoid": FLAG},
+    "roomAvoided": {"cards": [TEXT]},
     "weaponEquipped": CARD,
-    "potionDrunk": {"card": str, "healed": int, "healthBefore": int},
+    "potionDrunk": {"card": TEXT, "healed": INT, "healthBefore": INT},
     "potionWasted": CARD,
-    "monsterFought": {"card": str, "fight": str, "damage": int, "companionDamage": int},
+    "monsterFought": {
+        "card": TEXT, "fight": enum("FIGHT_KIND", "BARE_HANDED", "WITH_WEAPON", "WITH_COMPANION"), "damage": INT,
+        "companionDamage": INT,
+    },
     "roomCleared": {},
     "gameOver": {
-        "outcome": str, "ruleset": RULESET, "health": int, "lastCard": str, "lastCardUse": str,
-        "healthBeforeLastCard": int, "dungeonMonsterValue": int, "roomMonsterValue": int, "moves": int,
-        "startedAt": str, "mode": str,
+        "outcome": enum("OUTCOME", "WON", "LOST", "ABANDONED"), "ruleset": RULESET, "health": INT, "lastCard": TEXT,
+        "lastCardUse": enum("LAST_CARD_USE", "POTION_DRUNK", "POTION_WASTED"), "healthBeforeLastCard": INT,
+        "dungeonMonsterValue": COUNT, "roomMonsterValue": COUNT, "moves": COUNT, "startedAt": TIME, "mode": GAME_MODE,
     },
     "cardDismissed": CARD,
-    "weaponSold": {"card": str, "healed": int},
+    "weaponSold": {"card": TEXT, "healed": INT},
     "weaponStolen": CARD,
-    "weaponRepaired": {"card": str, "removed": int},
+    "weaponRepaired": {"card": TEXT, "removed": COUNT},
     "weaponUpgraded": CARD,
     "bearerRecruited": CARD,
     "potionStored": CARD,
-    "storedPotionDrunk": {"card": str, "healed": int, "healthBefore": int},
-    "companionRecruited": {"card": str, "health": int},
+    "storedPotionDrunk": {"card": TEXT, "healed": INT, "healthBefore": INT},
+    "companionRecruited": {"card": TEXT, "health": INT},
     "companionEquipped": CARD,
     "companionDied": CARD,
-    "cardRecycled": {"card": str, "position": POSITION},
-    "cardReturned": {"card": str, "position": POSITION},
+    "cardRecycled": {"card": TEXT, "position": POSITION},
+    "cardReturned": {"card": TEXT, "position": POSITION},
 })
 
-MOVE = {"kind": str, "card": str}
-# The version stands in a string, as JSON knows no 64-bit numbers.
-ENTRY = {"version": str, "recordedAt": str, "move": (MOVE,), "facts": [FACTS], "rulesRevision": int}
+MOVE_KIND = enum(
+    "MOVE_KIND", "AVOID", "EQUIP", "DRINK", "FIGHT_BARE_HANDED", "FIGHT_WITH_WEAPON", "DISMISS", "SELL", "REPAIR",
+    "UPGRADE", "RECRUIT", "STORE", "DRINK_STORED", "EQUIP_COMPANION", "FIGHT_WITH_COMPANION", "RECYCLE",
+)
+MOVE = {"kind": MOVE_KIND, "card": TEXT}
+ENTRY = {"version": VERSION, "recordedAt": TIME, "move": (MOVE,), "facts": [FACTS], "rulesRevision": COUNT}
 DOCUMENT = {
-    "gameId": str, "playerId": str, "seed": str, "deck": [str], "score": (int,), "entries": [ENTRY],
-    "nextPageToken": str,
+    "gameId": TEXT, "playerId": TEXT, "seed": TEXT, "deck": [TEXT], "score": (INT,), "entries": [ENTRY],
+    "nextPageToken": TEXT,
 }
-
-TYPE_NAMES = {str: "a string", bool: "true or false", int: "a whole number of 64 bits"}
 
 
 def load(path):
     """Reads the document in a file, with every field of the types that it must have."""
     try:
-        with open(path, encoding="utf-8") as file:
-            value = json.load(file, object_pairs_hook=object_without_repeats, parse_constant=refuse_constant)
+        with open(0 if path == "-" else path, encoding="utf-8") as file:
+            value = json.load(
+                file, object_pairs_hook=object_without_repeats, parse_int=canonical_int, parse_float=refuse_number,
+                parse_constant=refuse_number,
+            )
         return read(DOCUMENT, value, "document")
     except (OSError, ValueError) as error:  # ValueError covers bad JSON and bad UTF-8
         raise Unreadable(f"the file: {error}") from error
@@ -140,13 +214,18 @@ def object_without_repeats(pairs):
     return fields
 
 
-def refuse_constant(name):
-    """Refuses NaN and the infinities, which Python reads and JSON does not have."""
-    raise ValueError(f"{name} is not JSON")
+def canonical_int(digits):
+    """Reads a number; -0 is another spelling of one that has a spelling."""
+    return refuse_number(digits) if digits == "-0" else int(digits)
+
+
+def refuse_number(text):
+    """Refuses fractions and exponents, and NaN and the infinities, which Python reads and JSON does not have."""
+    raise ValueError(f"{text} is not a whole number")
 
 
 def read(shape, value, where):
-    """Returns the value with absent fields filled in; fields that the shape does not know stay as they are."""
+    """Returns the value with absent fields filled in."""
     if isinstance(shape, dict):
         return read_object(shape, value, where)
     if isinstance(shape, tuple):
@@ -155,17 +234,27 @@ def read(shape, value, where):
         if not isinstance(value, list):
             raise Unreadable(f"{where}: a list expected")
         return [read(shape[0], item, f"{where}[{n}]") for n, item in enumerate(value)]
-    if type(value) is not shape or shape is int and abs(value) >= 2**63:  # not isinstance: True is an int to Python
-        raise Unreadable(f"{where}: {TYPE_NAMES[shape]} expected")
+    if not shape.fits(value):
+        raise Unreadable(f"{where}: {shape.name} expected")
     return value
 
 
 def read_object(shape, value, where):
     if not isinstance(value, dict):
         raise Unreadable(f"{where}: an object expected")
+    if isinstance(shape, OneOf) and len(value) > 1:
+        raise Unreadable(f"{where}: it has more than one kind")
     result = {} if isinstance(shape, OneOf) else empty(shape)
     for name, field in value.items():
-        result[name] = read(shape[name], field, f"{where}.{name}") if name in shape else field
+        if name not in shape:
+            raise Unreadable(f"{where}: there is no field {quote(name)}")
+        at = f"{where}.{name}"
+        result[name] = read(shape[name], field, at)
+        if isinstance(shape[name], (list, Scalar)) and result[name] == empty(shape[name]):
+            raise Unreadable(f"{at}: a field that is 0, empty or false is left out")
+    for name in shape:
+        if shape[name] is TIME and name not in value:
+            raise Unreadable(f"{where}.{name}: it is missing")
     return result
 
 
@@ -175,14 +264,14 @@ def empty(shape):
         return None
     if isinstance(shape, dict):
         return {name: empty(field) for name, field in shape.items()}
-    return [] if isinstance(shape, list) else shape()
+    return [] if isinstance(shape, list) else shape.zero
 
 
-def check_no_other_fields(where, value, shape):
-    """Refuses what this program does not know, because it could not vouch for it."""
-    for name in value:
-        if name not in shape:
-            raise differs(f"{where}: field {show(name)}", show(value[name]), "nothing")
+def show(shape, value):
+    """Writes a field that is no object for people."""
+    if isinstance(shape, list):
+        return "[" + " ".join(show(shape[0], item) for item in value) + "]"
+    return shape.show(value)
 
 
 # --- Chance -------------------------------------------------------------------
@@ -256,7 +345,6 @@ VARIANT_ROLES = {
 }
 
 REPAIRS = {"JD": 1, "QD": 2, "KD": 3, "AD": len(MONSTERS)}
-UPGRADES = {"JD": 1, "QD": 2, "KD": 3, "AD": 4}
 PRICE_BONUS = {"JH": 0, "QH": 1, "KH": 3, "AH": 5}
 
 BELOW_LAST_KILL = "WEAPON_WEAR_BELOW_LAST_KILL"
@@ -266,48 +354,51 @@ HEALTH_MINUS_DUNGEON = "LOSS_SCORE_HEALTH_MINUS_DUNGEON"
 HEALTH_MINUS_DUNGEON_AND_ROOM = "LOSS_SCORE_HEALTH_MINUS_DUNGEON_AND_ROOM"
 DUNGEON_AND_ROOM_ONLY = "LOSS_SCORE_DUNGEON_AND_ROOM_ONLY"
 
-OPTIONS = {
-    "weaponWear": ["WEAPON_WEAR_AT_MOST_LAST_KILL", BELOW_LAST_KILL],
-    "ending": ["ENDING_PLAY_ALL_CARDS", STOP_WHEN_ROOM_CANNOT_FILL],
-    "winBonus": [AT_FULL_HEALTH, "WIN_BONUS_LAST_POTION_OVERFLOW"],
-    "lossScore": [HEALTH_MINUS_DUNGEON, HEALTH_MINUS_DUNGEON_AND_ROOM, DUNGEON_AND_ROOM_ONLY],
-    "depth": range(10),
-    "companionHealth": range(MAX_HEALTH + 1),
+# How a ruleset's id is spelled: the name of the preset, or else the four options' words.
+OPTION_WORDS = {
+    "weaponWear": {"WEAPON_WEAR_AT_MOST_LAST_KILL": "atmost", BELOW_LAST_KILL: "below"},
+    "ending": {"ENDING_PLAY_ALL_CARDS": "playall", STOP_WHEN_ROOM_CANNOT_FILL: "stopshort"},
+    "winBonus": {AT_FULL_HEALTH: "fullhealth", "WIN_BONUS_LAST_POTION_OVERFLOW": "overflow"},
+    "lossScore": {
+        HEALTH_MINUS_DUNGEON: "dungeon", HEALTH_MINUS_DUNGEON_AND_ROOM: "dungeonroom",
+        DUNGEON_AND_ROOM_ONLY: "leftonly",
+    },
+}
+PRESETS = {
+    "atmost.playall.fullhealth.dungeon": "classic",
+    "below.playall.fullhealth.dungeon": "strict",
+    "below.stopshort.fullhealth.leftonly": "tabletop",
+    "atmost.playall.overflow.dungeonroom": "digital",
 }
 
-MODES = ["GAME_MODE_RANDOM", "GAME_MODE_SEEDED"]
 WON, LOST, ABANDONED = "OUTCOME_WON", "OUTCOME_LOST", "OUTCOME_ABANDONED"
 DRUNK, WASTED = "LAST_CARD_USE_POTION_DRUNK", "LAST_CARD_USE_POTION_WASTED"
 BARE_HANDED, WITH_WEAPON = "FIGHT_KIND_BARE_HANDED", "FIGHT_KIND_WITH_WEAPON"
 WITH_COMPANION = "FIGHT_KIND_WITH_COMPANION"
 
 
-def check_ruleset(ruleset):
-    """Refuses a ruleset that games cannot be played by. It is the only thing that nothing else pins."""
-    where = "entry 1, fact 1: gameStarted.ruleset"
-    check_no_other_fields(where, ruleset, RULESET)
-    for name, values in OPTIONS.items():
-        if ruleset[name] not in values:
-            raise differs(f"{where}.{name}", show(ruleset[name]), "one of " + ", ".join(map(str, values)))
+def valid(ruleset):
+    """Says whether games can be played by a ruleset."""
     variants = ruleset["variants"]
-    if variants != [v for v in VARIANT_ROLES if v in variants]:
-        raise differs(f"{where}.variants", show(variants), "known variants, each once, in the order of their numbers")
-    problem = conflict(variants)
-    if problem:
-        raise differs(f"{where}.variants", show(variants), problem)
-    if ruleset["companionHealth"] and HOME_RULES not in variants:
-        raise differs(f"{where}.companionHealth", ruleset["companionHealth"], f"0 without {HOME_RULES}")
+    home = HOME_RULES in variants
+    return (
+        all(ruleset[option] in words for option, words in OPTION_WORDS.items())
+        and ruleset["depth"] <= MAX_DEPTH
+        and variants == [v for v in VARIANT_ROLES if v in variants]  # each once, in order
+        and not (home and len(variants) > 1)
+        and not (EVIL_MERCHANT in variants and MERCHANTS not in variants)
+        and not (BLACKSMITHS in variants and PARTY in variants)
+        and ruleset["companionHealth"] <= (MAX_HEALTH if home else 0)
+    )
 
 
-def conflict(variants):
-    """Says what keeps the variants from being played together, if anything does."""
-    if HOME_RULES in variants and len(variants) > 1:
-        return f"{HOME_RULES} alone"
-    if EVIL_MERCHANT in variants and MERCHANTS not in variants:
-        return f"{MERCHANTS} too"
-    if BLACKSMITHS in variants and PARTY in variants:
-        return f"only one of {BLACKSMITHS} and {PARTY}"
-    return ""
+def ruleset_id(ruleset):
+    words = ".".join(words[ruleset[option]] for option, words in OPTION_WORDS.items())
+    parts = [PRESETS.get(words, words)] + sorted(v[len("VARIANT_"):].lower() for v in ruleset["variants"])
+    for name, number in ("companion", ruleset["companionHealth"]), ("depth", ruleset["depth"]):
+        if number:
+            parts.append(f"{name}{number}")
+    return "+".join(parts)
 
 
 def roles_of(ruleset):
@@ -337,7 +428,7 @@ def score_of(over):
 
 def bonus(over):
     """Returns what the last card adds to a win."""
-    value = VALUES[over["lastCard"]]
+    value = VALUES.get(over["lastCard"], 0)
     if over["ruleset"]["winBonus"] == AT_FULL_HEALTH:
         pays = over["health"] == MAX_HEALTH and over["lastCardUse"] in (DRUNK, WASTED)
     else:
@@ -348,9 +439,9 @@ def bonus(over):
 # --- The game: what facts do --------------------------------------------------
 
 
-def need(condition, problem):
+def need(condition):
     if not condition:
-        raise Misfit(problem)
+        raise Misfit
 
 
 class Weapon:
@@ -362,7 +453,7 @@ class Weapon:
         self.upgrades = []
 
     def power(self):
-        return VALUES[self.card] + sum(UPGRADES[card] for card in self.upgrades)
+        return VALUES[self.card] + sum(VALUES[card] - 10 for card in self.upgrades)
 
 
 class Fighter:
@@ -404,6 +495,18 @@ class Game:
         self.stored = []
         self.recycled = set()
         self.facts = []  # what the rules gave for the entry at hand
+        self.folded = 0  # how many entries were not judged
+
+    def repeated(self):
+        """What the end of the game repeats of its start."""
+        return {"ruleset": self.ruleset, "startedAt": self.started_at, "mode": self.mode}
+
+    def opening(self):
+        """What the start of the game repeats of what was there before."""
+        return {
+            "mode": self.mode, "ruleset": self.ruleset, "dungeonSize": len(self.roles),
+            "commitment": commitment_to(self.stream.seed),
+        }
 
     def emit(self, kind, **fields):
         """Notes a fact that the rules give, and lets it happen."""
@@ -413,23 +516,26 @@ class Game:
 
     def apply(self, kind, fact):
         """Lets a fact happen: roomDealt by room_dealt, and so on. One that does not fit raises Misfit."""
-        need(kind in FACTS, "there is no such fact")
         if kind == "gameStarted":
-            need(not self.started, "the game has started before")
+            need(not self.started)
         else:
-            need(self.started and not self.over, "the game is not under way")
+            need(self.started and not self.over)
         getattr(self, re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), kind))(fact)
 
     def playing(self):
         """Says whether the player is to move: an entry's facts never stop halfway."""
         return not self.over and self.to_take > 0 and self.health > 0
 
+    def count_move(self):
+        need(self.moves < MOST_MOVES)
+        self.moves += 1
+
     def take(self, card):
         """Takes a card of the room away. It counts as the move."""
-        need(self.playing(), "no card can be taken")
-        need(card in self.room, "the card is not in the room")
+        need(self.playing())
+        need(card in self.room)
         self.room.remove(card)
-        self.moves += 1
+        self.count_move()
         self.to_take -= 1
         self.can_avoid = False
 
@@ -439,30 +545,29 @@ class Game:
         self.deal_due = True
 
     def heal(self, health):
-        need(0 <= health <= MAX_HEALTH - self.health, "the health healed is out of range")
+        need(0 <= health <= MAX_HEALTH - self.health)
         self.health += health
 
     def insert(self, card, position):
         """Puts a card back into the dungeon; the seed's stream goes on behind what was drawn for it."""
         index, used = position["index"], position["streamPosition"]
-        need(0 <= index <= len(self.dungeon), "the position is not in the dungeon")
-        need(used >= self.stream.position, "the stream's position goes back")
+        need(0 <= index <= len(self.dungeon))
+        need(self.stream.position <= used <= MOST_BYTES)
         self.dungeon.insert(index, card)
         self.stream.position = used
 
     def game_started(self, fact):
-        need(1 <= fact["health"] <= MAX_HEALTH, "the health is out of range")
-        need(fact["dungeonSize"] == len(self.dungeon), "the dungeon has another size")
+        need(1 <= fact["health"] <= MAX_HEALTH)
         self.started = True
         self.health = fact["health"]
         self.deal_due = True
 
     def room_dealt(self, fact):
         cards = fact["cards"]
-        need(self.deal_due, "no room is due")
-        need(len(self.room) + len(cards) <= ROOM_SIZE, "the room has no place for the cards")
-        need(self.dungeon[:len(cards)] == cards, "the cards do not lie on top of the dungeon")
-        need(1 <= fact["toTake"] <= len(self.room) + len(cards), "the number of cards to take is out of range")
+        need(self.deal_due)
+        need(len(self.room) + len(cards) <= ROOM_SIZE)
+        need(self.dungeon[:len(cards)] == cards)
+        need(1 <= fact["toTake"] <= len(self.room) + len(cards))
         self.room += cards
         del self.dungeon[:len(cards)]
         self.to_take = fact["toTake"]
@@ -470,22 +575,25 @@ class Game:
         self.potion_used = self.deal_due = False
 
     def room_avoided(self, fact):
-        need(self.playing(), "there is no room to avoid")
+        need(not self.deal_due and self.room)
         for card in fact["cards"]:
-            need(card in self.room, "the cards are not those of the room")
+            need(card in self.room)
             self.room.remove(card)
             self.dungeon.append(card)
-        self.moves += 1
+        self.count_move()
         self.leave_room()
 
     def room_cleared(self, _fact):
-        need(not self.deal_due and self.to_take == 0 and self.health > 0, "the room is not faced to the end")
+        need(not self.deal_due and self.to_take == 0 and self.health > 0)
         self.leave_room()
 
     def game_over(self, fact):
-        need(fact["outcome"] in (WON, LOST, ABANDONED), "there is no such outcome")
-        need(fact["health"] == self.health, "the final health is another")
-        need(fact["moves"] == self.moves, "the number of moves is another")
+        need(fact["outcome"] in (WON, LOST, ABANDONED))
+        need(fact["health"] == self.health)
+        need(fact["moves"] == self.moves)
+        need(fact["lastCard"] in ("", *VALUES))
+        need(0 <= fact["healthBeforeLastCard"] <= MAX_HEALTH)
+        need(fact["dungeonMonsterValue"] + fact["roomMonsterValue"] <= MOST_MONSTERS)
         self.over = fact
 
     def weapon_equipped(self, fact):
@@ -493,7 +601,7 @@ class Game:
         self.weapon = Weapon(fact["card"])
 
     def potion_drunk(self, fact):
-        need(fact["healthBefore"] == self.health, "the health before the potion is another")
+        need(fact["healthBefore"] == self.health)
         self.take(fact["card"])
         self.heal(fact["healed"])
         self.potion_used = True
@@ -505,72 +613,69 @@ class Game:
         self.take(fact["card"])
 
     def monster_fought(self, fact):
-        need(fact["damage"] >= 0 and fact["companionDamage"] >= 0, "the damage is out of range")
+        need(0 <= fact["damage"] <= MOST_DAMAGE and 0 <= fact["companionDamage"] <= MOST_DAMAGE)
         self.take(fact["card"])
-        if fact["fight"] == WITH_WEAPON:
-            need(self.weapon, "there is no weapon")
-            self.weapon.kills.append(fact["card"])
-        elif fact["fight"] == WITH_COMPANION:
-            need(self.fighter and self.fighter.weapon, "the companion has no weapon")
-            self.fighter.weapon.kills.append(fact["card"])
-            self.fighter.health -= fact["companionDamage"]
-        else:
-            need(fact["fight"] == BARE_HANDED, "there is no such means of fighting")
+        if fact["fight"] != BARE_HANDED:
+            held = {WITH_WEAPON: self.weapon, WITH_COMPANION: self.fighter and self.fighter.weapon}.get(fact["fight"])
+            need(held and len(held.kills) < MOST_KILLS)
+            held.kills.append(fact["card"])
         self.health -= fact["damage"]
+        if self.fighter:
+            self.fighter.health -= fact["companionDamage"]
 
     def weapon_sold(self, fact):
-        need(self.weapon, "there is no weapon to sell")
+        need(self.weapon)
         self.take(fact["card"])
         self.heal(fact["healed"])
         self.weapon = None
 
     def weapon_stolen(self, fact):
-        need(self.weapon and self.weapon.card == fact["card"], "the player does not hold the weapon")
+        need(self.weapon and self.weapon.card == fact["card"])
         self.weapon = None
 
     def weapon_repaired(self, fact):
         kills = self.weapon.kills if self.weapon else []
-        need(1 <= fact["removed"] <= len(kills), "the weapon does not carry as many monsters")
+        need(1 <= fact["removed"] <= len(kills))
         self.take(fact["card"])
         del kills[-fact["removed"]:]
 
     def weapon_upgraded(self, fact):
-        need(self.weapon and fact["card"] in UPGRADES, "there is no weapon to lay the card under")
+        need(self.weapon and len(self.weapon.upgrades) < MOST_UPGRADES)
         self.take(fact["card"])
         self.weapon.upgrades.append(fact["card"])
 
     def bearer_recruited(self, fact):
-        need(not self.bearer, "there is a bearer")
+        need(not self.bearer)
         self.take(fact["card"])
         self.bearer = fact["card"]
 
     def potion_stored(self, fact):
-        need(self.bearer, "there is no bearer")
+        need(self.bearer and len(self.stored) < MOST_STORED)
         self.take(fact["card"])
         self.stored.append(fact["card"])
 
     def stored_potion_drunk(self, fact):
-        need(self.playing(), "no potion can be drunk")
-        need(fact["card"] in self.stored, "the bearer does not hold the card")
-        need(fact["healthBefore"] == self.health, "the health before the potion is another")
+        need(self.playing())
+        need(fact["card"] in self.stored)
+        need(fact["healthBefore"] == self.health)
         self.stored.remove(fact["card"])
         self.heal(fact["healed"])
         self.potion_used = True
-        self.moves += 1
+        self.count_move()
 
     def companion_recruited(self, fact):
-        need(not self.fighter, "there is a companion")
-        need(0 <= fact["health"] <= MAX_HEALTH, "the health is out of range")
+        need(not self.fighter)
+        need(0 <= fact["health"] <= MAX_HEALTH)
         self.take(fact["card"])
         self.fighter = Fighter(fact["card"], fact["health"])
 
     def companion_equipped(self, fact):
-        need(self.fighter, "there is no companion")
+        need(self.fighter)
         self.take(fact["card"])
         self.fighter.weapon = Weapon(fact["card"])
 
     def companion_died(self, fact):
-        need(self.fighter and self.fighter.card == fact["card"], "the companion is another")
+        need(self.fighter and self.fighter.card == fact["card"])
         self.fighter = None
 
     def card_recycled(self, fact):
@@ -579,8 +684,8 @@ class Game:
         self.insert(fact["card"], fact["position"])
 
     def card_returned(self, fact):
-        need(self.deal_due, "no room was left")
-        need(fact["card"] in self.room, "the card is not in the room")
+        need(self.deal_due)
+        need(fact["card"] in self.room)
         self.room.remove(fact["card"])
         self.insert(fact["card"], fact["position"])
 
@@ -588,66 +693,38 @@ class Game:
 # --- The rules: which moves are legal -----------------------------------------
 
 
-def obstacle(game, kind, card):
-    """Says why a move is not legal, "" if it is."""
+def legal(game, kind, card):
+    """Says whether a move can be made."""
     if not game.playing():
-        return "the player is not to move"
+        return False
     if kind == "MOVE_KIND_AVOID":
-        return first([(card, "it takes no card"), (not game.can_avoid, "the room cannot be avoided")])
+        return not card and game.can_avoid
     if kind == "MOVE_KIND_DRINK_STORED":
-        return first([
-            (card not in game.stored, "the bearer does not hold the card"),
-            (game.potion_used, "a potion has been drunk in this room"),
-        ])
-    if kind not in TAKES:
-        return "there is no such move"
-    if card not in game.room:
-        return "the card is not in the room"
+        return has_party(game) and card in game.stored and not game.potion_used
     roles, _ = TAKES[kind]
-    if game.roles[card] not in roles:
-        return "the move is not made with this kind of card"
-    return first(obstacles_to_take(game, kind, card))
+    return card in game.room and game.roles[card] in roles and can_take(game, kind, card)
 
 
-def first(obstacles):
-    """Returns the text of the first obstacle that is there; obstacles are pairs of whether it is, and the text."""
-    return next((text for there, text in obstacles if there), "")
-
-
-def obstacles_to_take(game, kind, card):
-    """Returns the obstacles to a move on a card of the room that has the right role."""
-    kills = game.weapon.kills if game.weapon else []
-    no_weapon = [
-        (not game.weapon, "there is no weapon"),
-        (thief_waits(game), "the thief steals the weapon first"),
-    ]
-    no_companion = [(not game.fighter, "there is no companion")]
-    companions = game.fighter.weapon if game.fighter else None
-    not_home_rules = [(not home_rules(game), "only the home rules have it")]
+def can_take(game, kind, card):
+    """Says whether a move can be made on a card of the room that has the right role."""
+    armed = game.weapon and not thief_waits(game)
+    companions = has_party(game) and game.fighter and game.fighter.weapon
     return {
-        "MOVE_KIND_FIGHT_WITH_WEAPON": no_weapon + [(worn(game, game.weapon, card), "the weapon is worn")],
-        "MOVE_KIND_SELL": no_weapon,
-        "MOVE_KIND_REPAIR": no_weapon + [(not kills, "no monster lies on the weapon")],
-        "MOVE_KIND_UPGRADE": not_home_rules + no_weapon + [(kills, "a monster lies on the weapon")],
-        "MOVE_KIND_STORE": [
-            (not game.bearer, "there is no bearer"),
-            (game.stored and not home_rules(game), "the bearer holds a potion"),
-        ],
-        "MOVE_KIND_EQUIP_COMPANION": no_companion,
-        "MOVE_KIND_FIGHT_WITH_COMPANION": no_companion + [
-            (not companions, "the companion has no weapon"),
-            (worn(game, companions, card), "the companion's weapon is worn"),
-        ],
-        "MOVE_KIND_RECYCLE": not_home_rules + [
-            (game.to_take == len(game.room), "the room is the last one"),  # a full one leaves a card over
-            (card in game.recycled, "the card has been put back before"),
-        ],
-    }.get(kind, [])
+        "MOVE_KIND_FIGHT_WITH_WEAPON": armed and not worn(game, game.weapon, card),
+        "MOVE_KIND_SELL": armed,
+        "MOVE_KIND_REPAIR": armed and game.weapon.kills,
+        "MOVE_KIND_UPGRADE": home_rules(game) and armed and not game.weapon.kills,
+        "MOVE_KIND_STORE": has_party(game) and game.bearer and (home_rules(game) or not game.stored),
+        "MOVE_KIND_EQUIP_COMPANION": has_party(game) and game.fighter,
+        "MOVE_KIND_FIGHT_WITH_COMPANION": companions and not worn(game, companions, card),
+        # A full room leaves a card over, only the last one none.
+        "MOVE_KIND_RECYCLE": home_rules(game) and game.to_take < len(game.room) and card not in game.recycled,
+    }.get(kind, True)
 
 
 def worn(game, weapon, monster):
     """Says whether the last kill of a weapon keeps it from hitting the monster."""
-    if not weapon or not weapon.kills:
+    if not weapon.kills:
         return False
     limit = VALUES[weapon.kills[-1]]
     if game.ruleset["weaponWear"] == BELOW_LAST_KILL:
@@ -659,6 +736,10 @@ def worn(game, weapon, monster):
 
 def home_rules(game):
     return HOME_RULES in game.ruleset["variants"]
+
+
+def has_party(game):
+    return PARTY in game.ruleset["variants"] or home_rules(game)
 
 
 def thief_in_room(game):
@@ -673,11 +754,8 @@ def thief_waits(game):
 # --- The rules: which facts follow --------------------------------------------
 
 
-def start(game, commitment):
-    game.emit(
-        "gameStarted", mode=game.mode, ruleset=game.ruleset, health=MAX_HEALTH - 2 * game.ruleset["depth"],
-        dungeonSize=len(game.dungeon), commitment=commitment,
-    )
+def start(game):
+    game.emit("gameStarted", health=MAX_HEALTH - 2 * game.ruleset["depth"], **game.opening())
     deal(game, may_avoid=True)
 
 
@@ -748,9 +826,9 @@ def close_room(game, last):
 
 def end(game, outcome, last):
     game.emit(
-        "gameOver", outcome=outcome, ruleset=game.ruleset, health=game.health, moves=game.moves,
+        "gameOver", outcome=outcome, health=game.health, moves=game.moves,
         dungeonMonsterValue=monster_value(game.dungeon), roomMonsterValue=monster_value(game.room),
-        startedAt=game.started_at, mode=game.mode, **last,
+        **game.repeated(), **last,
     )
 
 
@@ -840,49 +918,45 @@ TAKES = {
 
 
 def verify(document):
-    """Returns what to say of a verified game. The first thing that differs raises Differs."""
-    check_no_other_fields("document", document, DOCUMENT)
+    """Returns the exit status and what to say of a game. The first thing that differs raises Differs."""
+    entries = document["entries"]
+    if not document["seed"] and not any("gameOver" in fact for entry in entries for fact in entry["facts"]):
+        raise Differs("the game is not over: its seed is revealed when it is")
     if document["nextPageToken"]:
-        raise differs("nextPageToken", show(document["nextPageToken"]), "none: the whole history in one document")
+        raise differs("nextPageToken", quote(document["nextPageToken"]), "nothing: all pages in one document")
     if not re.fullmatch("[0-9a-f]{64}", document["seed"]):
-        raise differs("seed", show(document["seed"]), "64 lower-case hex digits, as revealed once the game is over")
-    game, commitment = set_up(document)
-    folded = 0
-    for version, entry in enumerate(document["entries"], 1):
-        check_entry(game, version, entry, commitment)
-        folded += entry["rulesRevision"] != RULES_REVISION
+        raise differs("seed", quote(document["seed"]), "64 lower-case hexadecimal digits")
+    if not entries:
+        raise differs("entry 1", "nothing", "the start of the game")
+    game = set_up(document)
+    for version, entry in enumerate(entries, 1):
+        check_entry(game, version, entry)
     if not game.over:
-        raise differs("end", "a game under way", "a game that is over")
-    if document["entries"][-1]["rulesRevision"] == RULES_REVISION:
-        check_score(document["score"], score_of(game.over))
-    return summary(document, game, folded)
+        raise differs(f"entry {len(entries) + 1}", "nothing", "the game to go on to its end")
+    score = score_of(game.over)
+    if document["score"] != score:
+        raise differs("score", *("nothing" if number is None else number for number in (document["score"], score)))
+    return summary(document, game)
 
 
 def set_up(document):
-    """Returns the game before its start, and the commitment, after checking what the seed alone pins."""
-    started = first_fact(document["entries"])
+    """Returns the game before its start, after checking what the seed and the ruleset alone pin."""
+    first = document["entries"][0]
+    where = "entry 1, fact 1"
+    if kind_of(first["facts"], 0) != "gameStarted":
+        raise differs(f"{where}: kind", kind_of(first["facts"], 0), "gameStarted")
+    started = first["facts"][0]["gameStarted"]
     seed = bytes.fromhex(document["seed"])
-    commitment = commitment_to(seed)
-    if started["commitment"] != commitment:
-        raise differs("commitment", show(started["commitment"]), show(commitment))
-    check_ruleset(started["ruleset"])
-    if started["mode"] not in MODES:
-        raise differs("entry 1, fact 1: gameStarted.mode", show(started["mode"]), " or ".join(MODES))
+    if started["commitment"] != commitment_to(seed):
+        raise differs("commitment", quote(started["commitment"]), quote(commitment_to(seed)))
+    if not valid(started["ruleset"]):
+        raise differs(f"{where}: gameStarted.ruleset", "an invalid one", "a valid one")
+    if started["mode"] == GAME_MODE.zero:
+        raise differs(f"{where}: gameStarted.mode", started["mode"], "GAME_MODE_RANDOM or GAME_MODE_SEEDED")
     stream = Stream(seed)
     deck = shuffle(roles_of(started["ruleset"]), stream)
     check_deck(document["deck"], deck)
-    started_at = document["entries"][0]["recordedAt"]
-    return Game(started["ruleset"], started["mode"], started_at, deck, stream), commitment
-
-
-def first_fact(entries):
-    """Returns the fact that every document begins with."""
-    if not entries or not entries[0]["facts"]:
-        raise differs("entry 1, fact 1", "nothing", "gameStarted")
-    fact = entries[0]["facts"][0]
-    if "gameStarted" not in fact:
-        raise differs("entry 1, fact 1: kind", show(", ".join(fact)), show("gameStarted"))
-    return fact["gameStarted"]
+    return Game(started["ruleset"], started["mode"], first["recordedAt"], deck, stream)
 
 
 def check_deck(have, want):
@@ -890,103 +964,108 @@ def check_deck(have, want):
         raise differs("deck", f"{len(have)} cards", len(want))
     for n, (have_card, want_card) in enumerate(zip(have, want), 1):
         if have_card != want_card:
-            raise differs(f"deck: card {n}", show(have_card), show(want_card))
+            raise differs(f"deck: card {n}", quote(have_card), quote(want_card))
 
 
-def check_entry(game, version, entry, commitment):
+def check_entry(game, version, entry):
     where = f"entry {version}"
-    check_no_other_fields(where, entry, ENTRY)
-    check_no_other_fields(f"{where}: move", entry["move"] or {}, MOVE)
+    move = entry["move"]
     if entry["version"] != str(version):
-        raise differs(f"{where}: version", show(entry["version"]), show(str(version)))
+        raise differs(f"{where}: version", entry["version"], version)
     if game.over:
-        raise differs(where, "an entry", "none: the game is over")
-    if entry["rulesRevision"] < 1:
-        raise differs(f"{where}: rulesRevision", entry["rulesRevision"], "1 or more")
-    if entry["rulesRevision"] == RULES_REVISION:
-        decide(game, version, entry["move"], commitment)
-        check_facts(where, entry["facts"], game.facts)
-    else:
+        raise differs(where, show_move(move), "nothing: the game is over")
+    if entry["rulesRevision"] == 0:
+        raise differs(f"{where}: rulesRevision", 0, "1 or more")
+    if version == 1 and move:
+        raise differs(f"{where}: move", show_move(move), "nothing: the game starts")
+    if move and (move["kind"] == MOVE_KIND.zero or move["card"] not in ("", *VALUES)):
+        raise differs(f"{where}: move", show_move(move), "a move")
+    if entry["rulesRevision"] != RULES_REVISION:
         fold(game, where, entry["facts"])
-
-
-def decide(game, version, move, commitment):
-    """Works out the facts of an entry: the first one starts the game, one without a move ends it."""
+        return
     game.facts = []
+    try:
+        decide(game, version, move)
+    except Misfit as misfit:
+        raise differs(f"{where}: move", show_move(move), "a legal one") from misfit
+    check_facts(where, entry["facts"], game.facts)
+
+
+def show_move(move):
+    if not move:
+        return "no move"
+    return " ".join(filter(None, [move["kind"][len("MOVE_KIND_"):], plain(move["card"])]))
+
+
+def decide(game, version, move):
+    """Works out the facts of an entry: the first one starts the game, one without a move ends it."""
     if version == 1:
-        if move is not None:
-            raise differs("entry 1: move", show(move), "none: the game starts")
-        start(game, commitment)
-    elif move is None:
+        start(game)
+    elif not move:
         resign(game)
     else:
-        problem = obstacle(game, move["kind"], move["card"])
-        if problem:
-            raise differs(f"entry {version}: move", show(move), f"a legal move: {problem}")
+        need(legal(game, move["kind"], move["card"]))
         play(game, move["kind"], move["card"])
 
 
+def kind_of(facts, index):
+    """Returns the kind of a fact of an entry, for people where there is none."""
+    return next(iter(facts[index]), "no kind") if index < len(facts) else "nothing"
+
+
 def check_facts(where, have, want):
-    for n, (have_fact, want_fact) in enumerate(itertools.zip_longest(have, want), 1):
-        at = f"{where}, fact {n}"
-        if have_fact is None:
-            raise differs(at, "nothing", show(want_fact))
-        if want_fact is None:
-            raise differs(at, show(have_fact), "nothing")
-        if list(have_fact) != list(want_fact):
-            raise differs(f"{at}: kind", show(", ".join(have_fact)), show(", ".join(want_fact)))
-        (kind,) = want_fact
-        compare(f"{at}: {kind}", have_fact[kind], want_fact[kind])
+    for n in range(max(len(have), len(want))):
+        have_kind, want_kind = kind_of(have, n), kind_of(want, n)
+        if have_kind != want_kind:
+            raise differs(f"{where}, fact {n + 1}: kind", have_kind, want_kind)
+        compare(f"{where}, fact {n + 1}: {want_kind}", FACTS[want_kind], have[n][want_kind], want[n][want_kind])
 
 
-def compare(where, have, want):
+def compare(where, shape, have, want):
     """Finds the first field that differs."""
-    if not isinstance(want, dict):
-        if have != want:
-            raise differs(where, show(have), show(want))
-        return
-    for name in want:
-        compare(f"{where}.{name}", have[name], want[name])
-    check_no_other_fields(where, have, want)
+    for name, field in shape.items():
+        at = f"{where}.{name}"
+        if isinstance(field, dict):
+            compare(at, field, have[name], want[name])
+        elif have[name] != want[name]:
+            raise differs(at, show(field, have[name]), show(field, want[name]))
 
 
 def fold(game, where, facts):
-    """Lets the facts of an entry happen that other rules decided."""
-    if not facts:
-        raise differs(f"{where}, fact 1", "nothing", "a fact")
-    for n, fact in enumerate(facts, 1):
-        kind = ", ".join(fact)
+    """Lets the facts of an entry happen that other rules decided, if they fit."""
+    game.folded += 1
+    for n in range(max(len(facts), 1)):
+        kind = kind_of(facts, n)
         try:
-            game.apply(kind, fact.get(kind))
+            need(kind in FACTS)
+            fact = facts[n][kind]
+            # By whatever rules, these two repeat what is known from the start.
+            repeated = {"gameStarted": game.opening(), "gameOver": game.repeated()}.get(kind, {})
+            compare(f"{where}, fact {n + 1}: {kind}", FACTS[kind], fact, {**fact, **repeated})
+            game.apply(kind, fact)
         except Misfit as misfit:
-            raise differs(f"{where}, fact {n}: kind", show(kind), f"a fact that fits: {misfit}") from misfit
+            raise differs(f"{where}, fact {n + 1}", kind, "a fact that fits") from misfit
 
 
-def check_score(have, want):
-    if have != want:
-        raise differs("score", *("nothing" if score is None else score for score in (have, want)))
-
-
-def summary(document, game, folded):
-    game_id = json.dumps(document["gameId"])[1:-1]  # whatever it holds, it stays on one line
+def summary(document, game):
     score = "no score" if document["score"] is None else f"score {document['score']}"
-    text = f"verified: {game_id}, {game.moves} moves, {score}"
-    if folded:
-        text += f"; not judged, only folded: {folded} entries of another rules revision than {RULES_REVISION}"
-    if document["entries"][-1]["rulesRevision"] != RULES_REVISION:
-        text += ", and the score"
-    return text
+    text = f"{plain(document['gameId'])}, {ruleset_id(game.ruleset)}, {game.moves} moves, {score}"
+    if not game.folded:
+        return VERIFIED, f"verified: {text}"
+    count = f"{game.folded} of {len(document['entries'])}"
+    return NOT_JUDGED, f"not judged: {text}; {count} entries are not of rules revision {RULES_REVISION}"
 
 
 # --- Command line -------------------------------------------------------------
 
-VERIFIED, DIFFERENT, UNREADABLE = 0, 1, 2
+VERIFIED, DIFFERENT, UNREADABLE, NOT_JUDGED = 0, 1, 2, 3
+FROM_BEST_TO_WORST = [VERIFIED, NOT_JUDGED, DIFFERENT, UNREADABLE]
 
 
 def verify_file(path):
     """Returns the exit status for a file and what to say about it."""
     try:
-        return VERIFIED, verify(load(path))
+        return verify(load(path))
     except Differs as error:
         return DIFFERENT, str(error)
     except Unreadable as error:
@@ -997,13 +1076,13 @@ def verify_file(path):
 
 def main():
     parser = argparse.ArgumentParser(description="Verifies finished games of Scoundrel without trusting the server.")
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a game's whole history as JSON")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a game's whole history as JSON, - for standard input")
     worst = VERIFIED
     sys.stdout.reconfigure(errors="backslashreplace")  # names of files and fields need not be printable
     for path in parser.parse_args().files:
         status, text = verify_file(path)
         print(f"{path}: {text}")
-        worst = max(worst, status)
+        worst = max(worst, status, key=FROM_BEST_TO_WORST.index)
     return worst
 
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
@@ -70,13 +71,35 @@ func (r *replay) message(f engine.Fact) (*eventv1.Fact, error) {
 	if f.Kind != engine.FactGameStarted {
 		return record.FactToProto(f, r.over)
 	}
+	return r.started(int32(f.Health)), nil
+}
+
+// started returns the message of the game's first fact.
+func (r *replay) started(health int32) *eventv1.Fact {
+	rules := r.state.Rules()
 	return &eventv1.Fact{Kind: &eventv1.Fact_GameStarted{GameStarted: &eventv1.GameStarted{
 		Mode:        r.over.Mode,
-		Ruleset:     record.RulesetToProto(r.state.Rules()),
-		Health:      int32(f.Health),
-		DungeonSize: uint32(r.state.DungeonSize()),
+		Ruleset:     record.RulesetToProto(rules),
+		Health:      health,
+		DungeonSize: uint32(len(rules.Deck())),
 		Commitment:  r.state.Seed().Commitment(),
-	}}}, nil
+	}}}
+}
+
+// repeating returns what a fact must be that tells the same by whatever rules: these decide neither the seed nor
+// what the first and the last fact repeat of the game's start.
+func (r *replay) repeating(m *eventv1.Fact) *eventv1.Fact {
+	switch {
+	case m.GetGameStarted() != nil:
+		return r.started(m.GetGameStarted().GetHealth())
+	case m.GetGameOver() != nil:
+		m = proto.CloneOf(m)
+		over := m.GetGameOver()
+		over.Ruleset = record.RulesetToProto(r.state.Rules())
+		over.StartedAt = timestamppb.New(r.over.StartedAt)
+		over.Mode = r.over.Mode
+	}
+	return m
 }
 
 // fold applies a fact that is taken as it is told.

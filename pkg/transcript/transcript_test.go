@@ -204,7 +204,10 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%q: error %v", data, err)
 		}
 	}
-	for _, data := range []string{"{", `{"seed": 1}`, `{"sead": ""}`, `{"entries": [null]}`} {
+	for _, data := range []string{
+		"{", `{"seed": 1}`, `{"sead": ""}`, `{"entries": [null]}`, `{"seed": null}`, `{"seed": ""}`, `{"entries": []}`, `{"score": "5"}`,
+		`{"score": 5.0}`, `{"game_id": "x"}`, `{"entries": [{"version": 1}]}`, `{"entries": [{"move": {"kind": 1}}]}`,
+	} {
 		if _, err := transcript.Parse([]byte(data)); err == nil {
 			t.Errorf("%q is read", data)
 		}

@@ -1,9 +1,7 @@
 package transcript
 
 import (
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,34 +44,39 @@ type Report struct {
 	Moves     int
 	Score     *int32 // nil for an abandoned game
 	Entries   int
-	// Folded counts the entries of another rules revision. Their facts were applied, so they can have
-	// happened, but whether the rules of then would have it so was not judged.
+	// Folded counts the entries of another rules revision. Their facts were applied, so they fit each
+	// other, but whether the rules of then would have it so was not judged.
 	Folded int
 }
 
-// String is one line, whatever the game is called.
+// Judged says whether all entries were judged. Otherwise the report proves nothing of those that were not:
+// whoever forges a game can give its entries any revision.
+func (r Report) Judged() bool { return r.Folded == 0 }
+
+// String is one line, whatever the game is called. It begins with "verified: " only if all was judged.
 func (r Report) String() string {
-	name := strconv.Quote(r.GameID)
-	text := fmt.Sprintf("verified: %s, %s, %d moves, ", name[1:len(name)-1], r.RulesetID, r.Moves)
-	if r.Score == nil {
-		text += "no score"
-	} else {
-		text += fmt.Sprintf("score %d", *r.Score)
+	verdict, score, rest := "verified", "no score", ""
+	if r.Score != nil {
+		score = fmt.Sprintf("score %d", *r.Score)
 	}
-	if r.Folded > 0 {
-		text += fmt.Sprintf("; %d of %d entries folded, not judged: they were not played under rules revision %d", r.Folded, r.Entries, engine.RulesRevision)
+	if !r.Judged() {
+		verdict = "not judged"
+		rest = fmt.Sprintf("; %d of %d entries are not of rules revision %d", r.Folded, r.Entries, engine.RulesRevision)
 	}
-	return text
+	return fmt.Sprintf("%s: %s, %s, %d moves, %s%s", verdict, plain(r.GameID), r.RulesetID, r.Moves, score, rest)
 }
 
 // Verify plays a finished game again, and returns a report if everything in the history follows from
 // the seed, the rules and the moves: the commitment, the deck, each fact and the score. Otherwise the
-// error is a [*DifferenceError], or [ErrNotOver].
+// error is a [*DifferenceError], or [ErrNotOver]; any other error is that of a history which is no document.
 //
 // What nothing follows from is taken as it is told: the game's and the player's name, the mode, and the
 // times but for that of the start, which the end of the game repeats. Entries of another rules revision
 // are folded, which the report tells.
 func Verify(h *gamev1.GetGameHistoryResponse) (Report, error) {
+	if err := checkForm(h); err != nil {
+		return Report{}, err
+	}
 	r, err := verifyStart(h)
 	if err != nil {
 		return Report{}, err
@@ -122,12 +125,9 @@ func verifyStart(h *gamev1.GetGameHistoryResponse) (*replay, error) {
 		return nil, &DifferenceError{"", "commitment", quote(started.GetCommitment()), quote(want)}
 	}
 	rules, err := record.RulesetFromProto(started.GetRuleset())
-	if err != nil {
-		return nil, &DifferenceError{where, "gameStarted.ruleset", messageText(started.GetRuleset()), "one to play by: " + err.Error()}
-	}
 	// A ruleset has one spelling.
-	if what, have, want, differ := difference(started.GetRuleset().ProtoReflect(), record.RulesetToProto(rules).ProtoReflect()); differ {
-		return nil, &DifferenceError{where, "gameStarted.ruleset." + what, have, want}
+	if err != nil || !proto.Equal(started.GetRuleset(), record.RulesetToProto(rules)) {
+		return nil, &DifferenceError{where, "gameStarted.ruleset", "an invalid one", "a valid one"}
 	}
 	if mode := started.GetMode(); mode != eventv1.GameMode_GAME_MODE_RANDOM && mode != eventv1.GameMode_GAME_MODE_SEEDED {
 		return nil, &DifferenceError{where, "gameStarted.mode", mode.String(), "GAME_MODE_RANDOM or GAME_MODE_SEEDED"}
@@ -157,14 +157,16 @@ func (r *replay) verifyEntry(i int, e *gamev1.HistoryEntry) error {
 	if r.state.Status().Over() {
 		return &DifferenceError{where, "", moveText(e.GetMove()), "nothing: the game is over"}
 	}
-	if err := e.GetRecordedAt().CheckValid(); err != nil {
-		return &DifferenceError{where, "recordedAt", messageText(e.GetRecordedAt()), "a time"}
-	}
 	if e.GetRulesRevision() == 0 {
 		return &DifferenceError{where, "rulesRevision", "0", "1 or more"}
 	}
 	if i == 0 && e.GetMove() != nil {
 		return &DifferenceError{where, "move", moveText(e.GetMove()), "nothing: the game starts"}
+	}
+	if e.GetMove() != nil {
+		if _, err := record.MoveFromProto(e.GetMove()); err != nil {
+			return &DifferenceError{where, "move", moveText(e.GetMove()), "a move"}
+		}
 	}
 	if e.GetRulesRevision() != engine.RulesRevision {
 		return r.foldEntry(where, e)
@@ -177,19 +179,25 @@ func (r *replay) verifyEntry(i int, e *gamev1.HistoryEntry) error {
 		want, err = r.play(e.GetMove())
 	}
 	if err != nil {
-		return &DifferenceError{where, "move", moveText(e.GetMove()), "a legal one: " + err.Error()}
+		return &DifferenceError{where, "move", moveText(e.GetMove()), "a legal one"}
 	}
 	return compareFacts(where, e.GetFacts(), want)
 }
 
-// foldEntry applies an entry's facts as they are told.
+// foldEntry applies an entry's facts as they are told, but for what they repeat of the game's start.
 func (r *replay) foldEntry(where string, e *gamev1.HistoryEntry) error {
+	misfit := func(i int) error {
+		return &DifferenceError{factName(where, i), "", factKind(e.GetFacts(), i), "a fact that fits"}
+	}
 	if len(e.GetFacts()) == 0 {
-		return &DifferenceError{factName(where, 0), "", "nothing", "a fact"}
+		return misfit(0)
 	}
 	for i, m := range e.GetFacts() {
-		if err := r.fold(m); err != nil {
-			return &DifferenceError{factName(where, i), "", messageText(m), "a fact that can follow: " + err.Error()}
+		if what, have, want, differ := difference(m.ProtoReflect(), r.repeating(m).ProtoReflect()); differ {
+			return &DifferenceError{factName(where, i), what, have, want}
+		}
+		if r.fold(m) != nil {
+			return misfit(i)
 		}
 	}
 	return nil
@@ -246,37 +254,41 @@ func difference(have, want protoreflect.Message) (what, haveText, wantText strin
 	fields := want.Descriptor().Fields()
 	for i := range fields.Len() {
 		f := fields.Get(i)
-		if have.Has(f) == want.Has(f) && have.Get(f).Equal(want.Get(f)) {
-			continue
-		}
-		isMessage := f.Message() != nil && !f.IsList() && f.Message().FullName() != timestampName
-		if isMessage && have.Has(f) && want.Has(f) {
-			what, haveText, wantText, _ = difference(have.Get(f).Message(), want.Get(f).Message())
+		switch h, w := have.Get(f), want.Get(f); {
+		case h.Equal(w):
+		case f.Message() == nil || f.IsList():
+			return f.JSONName(), fieldText(f, h), fieldText(f, w), true
+		case f.Message().FullName() == timestampName:
+			return f.JSONName(), timeText(h.Message()), timeText(w.Message()), true
+		default:
+			what, haveText, wantText, _ = difference(h.Message(), w.Message())
 			return f.JSONName() + "." + what, haveText, wantText, true
 		}
-		return f.JSONName(), fieldText(have, f), fieldText(want, f), true
 	}
 	return "an unknown field", "one", "none", true
 }
 
 var timestampName = (&timestamppb.Timestamp{}).ProtoReflect().Descriptor().FullName()
 
-// fieldText shows the value of a field.
-func fieldText(m protoreflect.Message, f protoreflect.FieldDescriptor) string {
-	value := m.Get(f)
-	switch {
-	case f.IsList():
-		var parts []string
-		for i := range value.List().Len() {
-			parts = append(parts, scalarText(f, value.List().Get(i)))
-		}
-		return "[" + strings.Join(parts, " ") + "]"
-	case f.Message() != nil && !m.Has(f):
-		return "nothing"
-	case f.Message() != nil:
-		return messageText(value.Message().Interface())
+// timeText shows a time as documents write it; [checkForm] has seen that they can.
+func timeText(m protoreflect.Message) string {
+	text, err := protojson.Marshal(m.Interface())
+	if err != nil {
+		return "no time"
 	}
-	return scalarText(f, value)
+	return string(text)
+}
+
+// fieldText shows the value of a field that is no message.
+func fieldText(f protoreflect.FieldDescriptor, v protoreflect.Value) string {
+	if !f.IsList() {
+		return scalarText(f, v)
+	}
+	var parts []string
+	for i := range v.List().Len() {
+		parts = append(parts, scalarText(f, v.List().Get(i)))
+	}
+	return "[" + strings.Join(parts, " ") + "]"
 }
 
 func scalarText(f protoreflect.FieldDescriptor, v protoreflect.Value) string {
@@ -291,32 +303,16 @@ func scalarText(f protoreflect.FieldDescriptor, v protoreflect.Value) string {
 	return v.String()
 }
 
-// messageText shows a message in one line.
-func messageText(m proto.Message) string {
-	if !m.ProtoReflect().IsValid() {
-		return "nothing"
-	}
-	data, err := protojson.Marshal(m)
-	if err != nil {
-		return "one that cannot be written"
-	}
-	var line bytes.Buffer
-	if err := json.Compact(&line, data); err != nil {
-		return "one that cannot be written"
-	}
-	return line.String()
-}
-
-// moveText shows an entry's move.
+// moveText shows an entry's move, whatever it holds.
 func moveText(m *rulesv1.Move) string {
 	if m == nil {
 		return "no move"
 	}
-	move, err := record.MoveFromProto(m)
-	if err != nil {
-		return messageText(m)
+	kind := strings.TrimPrefix(m.GetKind().String(), "MOVE_KIND_")
+	if m.GetCard() == "" {
+		return kind
 	}
-	return move.String()
+	return kind + " " + plain(m.GetCard())
 }
 
 func scoreText(score *int32) string {
@@ -326,8 +322,26 @@ func scoreText(score *int32) string {
 	return strconv.Itoa(int(*score))
 }
 
-// quote shows text from a document, however long it is.
-func quote(s string) string { return fmt.Sprintf("%.100q", s) }
+// quote shows text from a document.
+func quote(s string) string { return `"` + plain(s) + `"` }
+
+// plain writes text so that it stays on one line, short and without a second meaning, in a way that takes one
+// line in any language.
+func plain(s string) string {
+	var out strings.Builder
+	n := 0
+	for _, c := range s {
+		switch n++; {
+		case n > 100:
+			return out.String()
+		case c < ' ' || c > '~' || c == '"' || c == '\\':
+			fmt.Fprintf(&out, `\u{%x}`, c)
+		default:
+			out.WriteRune(c)
+		}
+	}
+	return out.String()
+}
 
 func entryName(i int) string { return fmt.Sprintf("entry %d", i+1) }
 

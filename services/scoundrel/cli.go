@@ -11,7 +11,7 @@ import (
 )
 
 // Main runs the command line and returns the exit status: 0, or 1 with one line
-// on stderr that says what went wrong; 2 where verify has nothing to read.
+// on stderr that says what went wrong. verify has more of them, see its help.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "scoundrel",
@@ -31,8 +31,8 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		return 0
 	}
 	code := 1
-	if unreadable, ok := errors.AsType[*unreadableError](err); ok {
-		code, err = 2, unreadable.err
+	if e, ok := errors.AsType[*statusError](err); ok {
+		code, err = e.status, e.err
 	}
 	if !errors.Is(err, errReported) {
 		// One line, whatever is in the error.

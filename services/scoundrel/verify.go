@@ -21,7 +21,7 @@ func verifyCommand() *cobra.Command {
 		Long: "Check a finished game without trusting the server: that its commitment, deck, facts and score follow from\n" +
 			"its seed, the rules and its moves. FILE is what export writes, in JSON or text, or - for standard input;\n" +
 			"GAME is a game's id. The status is 0 if all is as it should be, 1 if something differs or the game goes\n" +
-			"on, and 2 if there is no game to read.",
+			"on, 2 if there is no game to read, and 3 if entries of another revision of the rules could not be judged.",
 		Args: cobra.ExactArgs(1),
 	}
 	addr, player := addrFlag(cmd), viewerFlag(cmd)
@@ -37,29 +37,35 @@ func verifyCommand() *cobra.Command {
 		if err == nil {
 			report, err = transcript.Verify(h)
 		}
-		if differs, ok := errors.AsType[*transcript.DifferenceError](err); ok {
-			if _, err := fmt.Fprintln(cmd.OutOrStdout(), differs); err != nil {
-				return err
-			}
-			return errReported
-		}
-		switch {
+		var line any = report
+		var result error
+		switch differs, ok := errors.AsType[*transcript.DifferenceError](err); {
+		case ok:
+			line, result = differs, errReported
 		case errors.Is(err, transcript.ErrNotOver):
-			return err
+			line, result = err, errReported
 		case err != nil:
-			return &unreadableError{err}
+			return &statusError{2, err}
+		case !report.Judged():
+			result = &statusError{3, errReported}
 		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), report)
-		return err
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), line); err != nil {
+			return err
+		}
+		return result
 	}
 	return cmd
 }
 
-// unreadableError is the error of a document that cannot be had: the status tells it from one that differs.
-type unreadableError struct{ err error }
+// statusError is an error with an exit status of its own, which tells a document that differs from one that
+// cannot be had or judged.
+type statusError struct {
+	status int
+	err    error
+}
 
-func (e *unreadableError) Error() string { return e.err.Error() }
-func (e *unreadableError) Unwrap() error { return e.err }
+func (e *statusError) Error() string { return e.err.Error() }
+func (e *statusError) Unwrap() error { return e.err }
 
 // viewerFlag adds the flag that names who asks: a game of a seed of one's own is shown to nobody else.
 func viewerFlag(cmd *cobra.Command) *string {

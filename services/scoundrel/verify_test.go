@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestVerify(t *testing.T) {
 
 	g := must[*gamev1.StartGameResponse](t)(p.StartGame(ctx, &gamev1.StartGameRequest{})).GetGame()
 	id := g.GetGameId()
-	check("", "scoundrel: the game is not over: its seed is revealed when it is\n", 1, "", id)
+	check("the game is not over: its seed is revealed when it is\n", "", 1, "", id)
 	g = playOut(t, ctx, p.client, g)
 	line := fmt.Sprintf("verified: %s, classic, %d moves, score %d\n", id, g.GetMoves(), g.GetScore())
 	check(line, "", 0, "", id)
@@ -58,6 +59,9 @@ func TestVerify(t *testing.T) {
 	check("commitment: have \""+g.GetCommitment(), "", 1, strings.Replace(json, seed, other, 1), "-")
 	check("line 7: commitment: have ", "", 1, strings.Replace(text, seed, other, 1), "-")
 	check("", "scoundrel: -: ", 2, json[:len(json)/2], "-")
+	check("", "scoundrel: -: ", 2, strings.Replace(json, `"GAME_MODE_RANDOM"`, "1", 1), "-")
+	check("", "scoundrel: read the transcript: ", 2, regexp.MustCompile(`"recordedAt": "[^"]*",`).ReplaceAllString(json, ""), "-")
+	check("not judged: "+id, "", 3, strings.ReplaceAll(json, `"rulesRevision": 1`, `"rulesRevision": 2`), "-")
 	check("", "scoundrel: -: line 3: header Ruleset: ", 2, strings.Replace(text, "classic", "chess", 1), "-")
 	check("", "scoundrel: open no-such-file: ", 2, "", "no-such-file")
 	check("", "scoundrel: ", 2, "", id[:len(id)-26]+strings.Repeat("0", 26))
