@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
+	profilev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/profile/v1"
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
 )
 
@@ -21,6 +24,7 @@ type leaderboardRow struct {
 	Score    int32  `json:"score"`
 	Moves    uint32 `json:"moves"`
 	GameID   string `json:"game_id"`
+	Name     string `json:"display_name,omitempty"`
 }
 
 func leaderboardCommand() *cobra.Command {
@@ -70,21 +74,15 @@ func leaderboardCommand() *cobra.Command {
 				cmd.PrintErrln("no person has played yet; these are bots")
 			}
 		}
+		if err := addNames(ctx, profilev1.NewProfileServiceClient(c.conn), rows); err != nil {
+			return err
+		}
 		if *asJSON {
 			enc := json.NewEncoder(cmd.OutOrStdout())
 			enc.SetIndent("", "  ")
 			return enc.Encode(rows)
 		}
-		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-		if _, err := fmt.Fprintln(w, "RANK\tPLAYER\tSCORE\tMOVES\tGAME"); err != nil {
-			return err
-		}
-		for _, r := range rows {
-			if _, err := fmt.Fprintf(w, "%d\t%s\t%d\t%d\t%s\n", r.Rank, r.PlayerID, r.Score, r.Moves, r.GameID); err != nil {
-				return err
-			}
-		}
-		return w.Flush()
+		return printRows(cmd.OutOrStdout(), rows)
 	}
 	return cmd
 }
@@ -113,7 +111,7 @@ func leaderboardRows(ctx context.Context, c *client, board *scoringv1.Leaderboar
 			if limit > 0 && len(rows) == limit {
 				return rows, nil
 			}
-			rows = append(rows, leaderboardRow{e.GetRank(), e.GetPosition(), e.GetPlayerId(), e.GetScore(), e.GetMoves(), e.GetGameId()})
+			rows = append(rows, leaderboardRow{e.GetRank(), e.GetPosition(), e.GetPlayerId(), e.GetScore(), e.GetMoves(), e.GetGameId(), ""})
 		}
 		// The board of today is another one after midnight.
 		req.Leaderboard, req.PageToken = page.GetLeaderboard(), page.GetNextPageToken()
@@ -121,4 +119,54 @@ func leaderboardRows(ctx context.Context, c *client, board *scoringv1.Leaderboar
 			return rows, nil
 		}
 	}
+}
+
+// namesAtOnce is how many profiles one call returns at most.
+const namesAtOnce = 100
+
+// addNames adds the display names of those players who have one.
+func addNames(ctx context.Context, c profilev1.ProfileServiceClient, rows []leaderboardRow) error {
+	for some := range slices.Chunk(rows, namesAtOnce) {
+		req := &profilev1.BatchGetProfilesRequest{}
+		for _, r := range some {
+			req.PlayerIds = append(req.PlayerIds, r.PlayerID)
+		}
+		res, err := c.BatchGetProfiles(ctx, req)
+		if err != nil {
+			return err
+		}
+		names := map[string]string{}
+		for _, p := range res.GetProfiles() {
+			names[p.GetPlayerId()] = p.GetDisplayName()
+		}
+		for i := range some {
+			some[i].Name = names[some[i].PlayerID]
+		}
+	}
+	return nil
+}
+
+// printRows prints rows as a table. Display names have a column if there are
+// any: the last one, as names take more or less room than they have characters,
+// and some are written from right to left.
+func printRows(out io.Writer, rows []leaderboardRow) error {
+	named := slices.ContainsFunc(rows, func(r leaderboardRow) bool { return r.Name != "" })
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	line := func(name, format string, v ...any) error {
+		if named {
+			format += "\t%s"
+			v = append(v, name)
+		}
+		_, err := fmt.Fprintf(w, format+"\n", v...)
+		return err
+	}
+	if err := line("NAME", "RANK\tPLAYER\tSCORE\tMOVES\tGAME"); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := line(r.Name, "%d\t%s\t%d\t%d\t%s", r.Rank, r.PlayerID, r.Score, r.Moves, r.GameID); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
 }

@@ -1,6 +1,6 @@
-// Package scoundrel is everything in one process: the game and the scoring
-// service with an embedded NATS server and an SQLite database, and the command
-// line around them.
+// Package scoundrel is everything in one process: the game, the scoring and the
+// profile service with an embedded NATS server and an SQLite database, and the
+// command line around them.
 package scoundrel
 
 import (
@@ -24,10 +24,13 @@ import (
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog/jetlog"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
+	profilev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/profile/v1"
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
 	"github.com/scoundrel-game/scoundrel/pkg/record"
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
 	"github.com/scoundrel-game/scoundrel/services/game"
+	"github.com/scoundrel-game/scoundrel/services/profile"
+	"github.com/scoundrel-game/scoundrel/services/profile/kvstore"
 	"github.com/scoundrel-game/scoundrel/services/scoring"
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection/postgres"
@@ -199,14 +202,21 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 		return nil, fmt.Errorf("the event log in %s is not the one that the scores were computed from; restore it from a backup, or give it a new scores database (%s moved away) to go on with what is left: %w",
 			filepath.Join(cfg.DataDir, natsFolder), databaseFile, err)
 	}
-	s.rpc, err = rpckit.New(rpckit.Config{Logger: cfg.Logger, Tables: []rpckit.Table{game.Problems, scoring.Problems}})
+	names, err := kvstore.Open(ctx, s.nats.Conn())
+	if err != nil {
+		return nil, err
+	}
+	profiles := profile.New(profile.Config{Store: names, Logger: cfg.Logger})
+	s.rpc, err = rpckit.New(rpckit.Config{Logger: cfg.Logger, Tables: []rpckit.Table{game.Problems, scoring.Problems, profile.Problems}})
 	if err != nil {
 		return nil, err
 	}
 	games.Bind(s.rpc)
 	s.scoring.Bind(s.rpc)
+	profiles.Bind(s.rpc)
 	s.rpc.AddReady(gamev1.GameService_ServiceDesc.ServiceName, games.Ready)
 	s.rpc.AddReady(scoringv1.ScoringService_ServiceDesc.ServiceName, s.scoring.Ready)
+	s.rpc.AddReady(profilev1.ProfileService_ServiceDesc.ServiceName, profiles.Ready)
 	return s, nil
 }
 
