@@ -1,12 +1,10 @@
 package scoring_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog/memlog"
@@ -62,15 +60,7 @@ func TestInstancesShareADatabase(t *testing.T) {
 	see := func(token string) {
 		t.Helper()
 		for _, in := range instances {
-			ctx, cancel := context.WithTimeout(as(t.Context(), "p1"), 30*time.Second)
-			var err error
-			for ctx.Err() == nil {
-				if _, err = in.client.GetPlayerEntry(ctx, &scoringv1.GetPlayerEntryRequest{ConsistencyToken: token}); err == nil {
-					break
-				}
-			}
-			cancel()
-			must(t, err)
+			settle(t, in.client, token)
 		}
 	}
 	see(play(100))

@@ -22,6 +22,7 @@ func TestReadsOfABoard(t *testing.T) {
 	client := w.serve()
 	ctx := as(t.Context(), "p100")
 	token := w.fill(players)
+	settle(t, client, token)
 	all := func() (entries []*scoringv1.LeaderboardEntry) {
 		for at := uint64(1); at <= players; at += 200 {
 			resp, err := client.ListLeaderboardEntries(ctx, &scoringv1.ListLeaderboardEntriesRequest{PageSize: 200, StartPosition: at, ConsistencyToken: token})
@@ -205,6 +206,7 @@ func TestADecadeOfPeriods(t *testing.T) {
 		}
 	}
 
+	settle(t, client, token)
 	for s, want := range players {
 		resp, err := client.ListLeaderboardEntries(ctx, &scoringv1.ListLeaderboardEntriesRequest{
 			Leaderboard: &scoringv1.Leaderboard{Period: s.period, Date: s.first}, PageSize: 200, ConsistencyToken: token,

@@ -56,6 +56,7 @@ func TestGetPlayerStats(t *testing.T) {
 	w.run()
 	client := w.serve()
 	_, token := w.career()
+	settle(t, client, token)
 	ctx := as(t.Context(), "ada")
 	for _, ctx := range []context.Context{ctx, as(t.Context(), "bob")} {
 		stats, err := client.GetPlayerStats(ctx, &scoringv1.GetPlayerStatsRequest{PlayerId: "ada", ConsistencyToken: token})
@@ -89,6 +90,7 @@ func TestListPlayerGames(t *testing.T) {
 	w.run()
 	client := w.serve()
 	games, token := w.career()
+	settle(t, client, token)
 	reasons := map[string]scoringv1.UnrankedReason{
 		games[4].GameID: scoringv1.UnrankedReason_UNRANKED_REASON_DEPTH_LOCKED,
 		games[3].GameID: scoringv1.UnrankedReason_UNRANKED_REASON_RULESET, // this service ranks classic and strict

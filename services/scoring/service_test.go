@@ -228,6 +228,21 @@ func TestGetScore(t *testing.T) {
 	want(t, "nobody", err, codes.Unauthenticated, "IDENTITY_MISSING")
 }
 
+// settle waits until the service knows what a token names, however slow the
+// machine: a call by itself waits no longer than 2 seconds.
+func settle(t *testing.T, client scoringv1.ScoringServiceClient, token string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(as(t.Context(), "settle"), time.Minute)
+	defer cancel()
+	for {
+		_, err := client.GetScoreDistribution(ctx, &scoringv1.GetScoreDistributionRequest{ConsistencyToken: token})
+		if status.Code(err) != codes.Unavailable {
+			must(t, err)
+			return
+		}
+	}
+}
+
 // fill stores n players' games on the classic board, in which many tie, and
 // returns the token of the last.
 func (w *world) fill(n int) (token string) {
@@ -251,6 +266,7 @@ func TestListLeaderboardEntries(t *testing.T) {
 	client := w.serve()
 	ctx := as(t.Context(), "bob")
 	token := w.fill(players)
+	settle(t, client, token)
 
 	list := func(size int32, pageToken string) *scoringv1.ListLeaderboardEntriesResponse {
 		t.Helper()
