@@ -21,7 +21,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		SilenceUsage:  true,
 	}
 	root.AddCommand(serveCommand(), playCommand(), botsCommand(), leaderboardCommand(), verifyCommand(), exportCommand(),
-		conformanceCommand(), versionCommand())
+		conformanceCommand(), projectionCommand(), rebuildCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

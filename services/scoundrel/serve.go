@@ -154,18 +154,7 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err := s.lock(cfg.DataDir); err != nil {
 		return nil, err
 	}
-	s.nats, err = jetlog.StartEmbedded(ctx, jetlog.EmbeddedConfig{
-		Dir: filepath.Join(cfg.DataDir, natsFolder), Logger: cfg.Logger, RelaxedSync: cfg.RelaxedSync,
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.onClose(func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		return s.nats.Close(ctx)
-	})
-	if s.log, err = jetlog.New(s.nats.Conn(), jetlog.Config{}); err != nil {
+	if err := s.openLog(ctx, cfg); err != nil {
 		return nil, err
 	}
 	keys, err := s.keyset(ctx, filepath.Join(cfg.DataDir, keysetFile))
@@ -248,6 +237,24 @@ func (s *Server) lock(dir string) error {
 	}
 	s.onClose(lock.Unlock)
 	return nil
+}
+
+// openLog starts the embedded NATS server on its part of the data folder, which must
+// be locked, and opens the event log in it.
+func (s *Server) openLog(ctx context.Context, cfg Config) (err error) {
+	s.nats, err = jetlog.StartEmbedded(ctx, jetlog.EmbeddedConfig{
+		Dir: filepath.Join(cfg.DataDir, natsFolder), Logger: cfg.Logger, RelaxedSync: cfg.RelaxedSync,
+	})
+	if err != nil {
+		return err
+	}
+	s.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		return s.nats.Close(ctx)
+	})
+	s.log, err = jetlog.New(s.nats.Conn(), jetlog.Config{})
+	return err
 }
 
 // keyset loads the keyset. A new one is made only for an empty log.

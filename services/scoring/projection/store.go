@@ -2,6 +2,7 @@ package projection
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"time"
 
@@ -160,6 +161,19 @@ type Store interface {
 
 	// Parked returns the parked records, by stream and sequence.
 	Parked(ctx context.Context) ([]Parked, error)
+
+	// Retry takes the parked record of a game away and applies a step of that game
+	// instead, in a single transaction that leaves the checkpoints where they are:
+	// what its last record makes of it, or another problem that parks it again.
+	// ErrNotFound if no record of the game is parked, ErrRejected, ErrUnavailable;
+	// with an error, nothing was changed.
+	Retry(ctx context.Context, gameID string, step Step) error
+
+	// Hash returns a SHA-256 of everything that is shown: the games, and the
+	// boards with their entries and counts. Stores of any kind that show the same
+	// have the same hash, whatever the order in which it came. Checkpoints and
+	// parked records are no part of it. It reads everything.
+	Hash(ctx context.Context) ([sha256.Size]byte, error)
 
 	// Lease takes or extends the right to project for holder until now+ttl and
 	// tells whether holder has it. One whose time is up is anybody's. The lease

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,6 +25,10 @@ import (
 // ErrNewerSchema is the error of a database that a newer version of this program
 // has migrated.
 var ErrNewerSchema = errors.New("migrated by a newer version of this program; start that one")
+
+// ErrOlderSchema is the error of a database that an older version has migrated, or
+// none, and that may not be changed.
+var ErrOlderSchema = errors.New("not yet brought up to date; start the server, which does that")
 
 // maxConnections bounds the connections of one process: PostgreSQL's own default
 // limit is 100 for all.
@@ -44,7 +49,12 @@ type Store struct {
 // postgres://user:password@host/database and brings its schema up to date, which
 // any number of processes may do at once. The caller closes the store.
 // ErrNewerSchema, projection.ErrUnavailable.
-func Open(ctx context.Context, url string) (_ *Store, err error) {
+func Open(ctx context.Context, url string) (*Store, error) {
+	return open(ctx, url, nil, (*Store).migrate)
+}
+
+// open connects with settings of the session and prepares the database.
+func open(ctx context.Context, url string, settings map[string]string, prepare func(*Store, context.Context) error) (_ *Store, err error) {
 	// Errors about the URL are not shown: it may hold a password.
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -53,6 +63,7 @@ func Open(ctx context.Context, url string) (_ *Store, err error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 5 * time.Second
 	}
+	maps.Copy(config.RuntimeParams, settings)
 	s := &Store{db: stdlib.OpenDB(*config)}
 	defer func() {
 		if err != nil {
@@ -62,13 +73,15 @@ func Open(ctx context.Context, url string) (_ *Store, err error) {
 	s.db.SetMaxOpenConns(maxConnections)
 	s.db.SetMaxIdleConns(maxConnections)
 	s.db.SetConnMaxIdleTime(5 * time.Minute)
-	if err := s.migrate(ctx); err != nil {
+	if err := prepare(s, ctx); err != nil {
 		return nil, storeError(ctx, err)
 	}
 	s.Store, err = sqlstore.New(ctx, s.db, s.db, sqlstore.Dialect{
 		Numbered: true,
 		Snapshot: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
-		Error:    storeError,
+		// "SCDR" in ASCII, to be ours among all that lock in the database.
+		Exclusive: `SELECT pg_advisory_xact_lock(1396917330)`,
+		Error:     storeError,
 	})
 	return s, err
 }
@@ -83,17 +96,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) migrate(ctx context.Context) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	// An advisory lock lets one process migrate; the others then find it done.
-	locker, err := lock.NewPostgresSessionLocker()
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, s.db, files,
-		goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(locker))
+	provider, err := s.provider()
 	if err != nil {
 		return err
 	}
@@ -110,6 +113,21 @@ func (s *Store) migrate(ctx context.Context) error {
 	return nil
 }
 
+// provider returns what migrates the database.
+func (s *Store) provider() (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	// An advisory lock lets one process migrate; the others then find it done.
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectPostgres, s.db, files,
+		goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(locker))
+}
+
 // storeError gives an error of the database its meaning for a caller. What is
 // neither the content's fault nor ours is a database that is away: a connection
 // that broke, a server that starts or stops, a conflict with another transaction.
@@ -118,7 +136,7 @@ func storeError(ctx context.Context, err error) error {
 		// A cancelled statement has an error of its own.
 		return context.Cause(ctx)
 	}
-	if errors.Is(err, ErrNewerSchema) || isOne(err, projection.ErrFenced, projection.ErrRejected, projection.ErrUnavailable) {
+	if isOne(err, ErrNewerSchema, ErrOlderSchema, projection.ErrFenced, projection.ErrRejected, projection.ErrUnavailable) {
 		return err
 	}
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)

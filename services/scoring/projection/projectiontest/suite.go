@@ -34,10 +34,15 @@ func Run(t *testing.T, open func(testing.TB) projection.Store) {
 		"board order":        testBoardOrder,
 		"model":              testModel,
 		"concurrent readers": testConcurrentReaders,
+		"hash of changes":    testHashOfChanges,
+		"running game":       testRetryOfARunningGame,
+		"streams at once":    testStreamsAtOnce,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
 	t.Run("order of processing", func(t *testing.T) { testShuffled(t, open) })
+	t.Run("hash of any order", func(t *testing.T) { testHashOfAnyOrder(t, open) })
+	t.Run("retry", func(t *testing.T) { testRetry(t, open) })
 }
 
 func testEmpty(t *testing.T, s projection.Store) {

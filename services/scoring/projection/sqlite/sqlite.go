@@ -30,6 +30,8 @@ var (
 	ErrForeign = errors.New("the database of another program")
 	// ErrNewerSchema: a newer version of this program has written it.
 	ErrNewerSchema = errors.New("written by a newer version of this program; start that one")
+	// ErrOlderSchema: an older version has written it, and it may not be changed.
+	ErrOlderSchema = errors.New("written by an older version of this program; start the server, which brings it up to date")
 )
 
 // applicationID marks our files; "SCDR" in ASCII.
@@ -122,11 +124,14 @@ func open(path string, params url.Values) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
+// identify reads whose file it is, and whether it is empty.
+const identify = `SELECT (SELECT application_id FROM pragma_application_id), count(*) FROM sqlite_schema`
+
 // claim makes sure that the file is ours and whole before anything is written
 // to it.
 func (s *Store) claim(ctx context.Context) error {
 	var id, tables int
-	row := s.write.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), count(*) FROM sqlite_schema`)
+	row := s.write.QueryRowContext(ctx, identify)
 	if err := row.Scan(&id, &tables); err != nil {
 		return err
 	}
@@ -149,15 +154,7 @@ func (s *Store) claim(ctx context.Context) error {
 }
 
 func (s *Store) migrate(ctx context.Context) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, s.write, files, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		return err
-	}
-	current, target, err := provider.GetVersions(ctx)
+	provider, current, target, err := versions(ctx, s.write)
 	if err != nil {
 		return err
 	}
@@ -166,6 +163,20 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	_, err = provider.Up(ctx)
 	return err
+}
+
+// versions returns what migrates a database, the version of its schema and ours.
+func versions(ctx context.Context, db *sql.DB) (_ *goose.Provider, current, target int64, err error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	current, target, err = provider.GetVersions(ctx)
+	return provider, current, target, err
 }
 
 // openError recognises a file that is damaged too badly to be checked.

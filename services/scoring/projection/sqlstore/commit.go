@@ -72,17 +72,32 @@ func (s *Store) Commit(ctx context.Context, after projection.Checkpoint, steps [
 	if len(steps) == 0 {
 		return nil
 	}
-	w := &placer{store: s, counts: map[countKey]int64{}, boards: map[projection.Board]int64{}}
-	if err := s.update(ctx, "commit records", func(t tx) error {
-		w.tx = t
+	return s.placing(ctx, "commit records", func(w *placer) error {
 		// The fence comes first: what another writer has done need not be tried.
-		if err := t.advance(ctx, after, steps[len(steps)-1]); err != nil {
+		if err := w.advance(ctx, after, steps[len(steps)-1]); err != nil {
 			return err
 		}
 		for _, step := range steps {
 			if err := w.apply(ctx, step); err != nil {
 				return err
 			}
+		}
+		return nil
+	})
+}
+
+// placing runs change in a transaction with a placer, and writes what it counted.
+func (s *Store) placing(ctx context.Context, what string, change func(*placer) error) error {
+	w := &placer{store: s, counts: map[countKey]int64{}, boards: map[projection.Board]int64{}}
+	if err := s.update(ctx, what, func(t tx) error {
+		w.tx = t
+		if s.dialect.Exclusive != "" {
+			if _, err := t.ExecContext(ctx, s.dialect.Exclusive); err != nil {
+				return err
+			}
+		}
+		if err := change(w); err != nil {
+			return err
 		}
 		return w.flush(ctx)
 	}); err != nil {

@@ -102,8 +102,12 @@ func (w *placer) reconsider(ctx context.Context, player string) error {
 	best := map[projection.Board]*projection.Game{}
 	for _, g := range stored {
 		reason := progress.Unranked[g.GameID]
-		if reason != g.unranked {
-			if _, err := w.exec(ctx, setUnranked, int(reason), g.GameID); err != nil {
+		stored := reason
+		if g.ByItself() != 0 {
+			stored = 0 // what the game tells by itself is not stored, whoever's it is
+		}
+		if stored != g.unranked {
+			if _, err := w.exec(ctx, setUnranked, int(stored), g.GameID); err != nil {
 				return err
 			}
 		}

@@ -25,6 +25,10 @@ type Dialect struct {
 	Numbered bool
 	// Snapshot are the options of a transaction that reads one state.
 	Snapshot *sql.TxOptions
+	// Exclusive is a statement that makes a transaction the only one that changes
+	// boards until it ends; empty where there is only one that writes anyway. Two
+	// that did not see each other would both count a player's first game.
+	Exclusive string
 	// Error gives an error of the database its meaning: it wraps one of those of
 	// package projection, or ctx's, or sql.ErrNoRows as it is.
 	Error func(ctx context.Context, err error) error
