@@ -66,7 +66,7 @@ function isTime(value) {
 const CARD = { card: TEXT };
 const POTION = { card: TEXT, healed: INT, healthBefore: INT };
 const PUT_BACK = { card: TEXT, position: { index: COUNT, streamPosition: COUNT } };
-const MODE = names('GAME_MODE', 'RANDOM', 'SEEDED');
+const MODE = names('GAME_MODE', 'RANDOM', 'SEEDED', 'DAILY');
 const RULESET = {
   weaponWear: names('WEAPON_WEAR', 'AT_MOST_LAST_KILL', 'BELOW_LAST_KILL'),
   ending: names('ENDING', 'PLAY_ALL_CARDS', 'STOP_WHEN_ROOM_CANNOT_FILL'),
@@ -882,7 +882,7 @@ function setUp({ seed, deck, entries }) {
   const promised = sha256('scoundrel/v1', bytes).toString('hex');
   if (commitment !== promised) throw difference('', 'commitment', quote(commitment), quote(promised));
   if (!isValid(ruleset)) throw difference(where, 'gameStarted.ruleset', 'an invalid one', 'a valid one');
-  if (mode === MODE.zero) throw difference(where, 'gameStarted.mode', mode, 'GAME_MODE_RANDOM or GAME_MODE_SEEDED');
+  if (mode === MODE.zero) throw difference(where, 'gameStarted.mode', mode, 'GAME_MODE_RANDOM, GAME_MODE_SEEDED or GAME_MODE_DAILY');
   const stream = new Stream(bytes);
   const shuffled = shuffle(rolesBy(ruleset).keys(), stream);
   if (deck.length !== shuffled.length) throw difference('', 'deck', `${deck.length} cards`, shuffled.length);

@@ -136,7 +136,7 @@ COUNT = whole_number(0, 2**32 - 1)
 VERSION = Scalar("a number of 64 bits in a string", "0", is_version, str)
 TIME = Scalar("a time", None, is_time, quote)  # never absent
 
-GAME_MODE = enum("GAME_MODE", "RANDOM", "SEEDED")
+GAME_MODE = enum("GAME_MODE", "RANDOM", "SEEDED", "DAILY")
 RULESET = {
     "weaponWear": enum("WEAPON_WEAR", "AT_MOST_LAST_KILL", "BELOW_LAST_KILL"),
     "ending": enum("ENDING", "PLAY_ALL_CARDS", "STOP_WHEN_ROOM_CANNOT_FILL"),
@@ -952,7 +952,7 @@ def set_up(document):
     if not valid(started["ruleset"]):
         raise differs(f"{where}: gameStarted.ruleset", "an invalid one", "a valid one")
     if started["mode"] == GAME_MODE.zero:
-        raise differs(f"{where}: gameStarted.mode", started["mode"], "GAME_MODE_RANDOM or GAME_MODE_SEEDED")
+        raise differs(f"{where}: gameStarted.mode", started["mode"], "GAME_MODE_RANDOM, GAME_MODE_SEEDED or GAME_MODE_DAILY")
     stream = Stream(seed)
     deck = shuffle(roles_of(started["ruleset"]), stream)
     check_deck(document["deck"], deck)

@@ -1,5 +1,6 @@
 // Package eventlog is the append-only log of games: one event per accepted
-// command, appended by compare-and-set on the game's last event.
+// command, appended by compare-and-set on the game's last event. What concerns
+// more than one game, such as a daily challenge, stands in its control stream.
 //
 // [Log] is the seam. memlog keeps events in memory, jetlog in NATS JetStream;
 // eventlogtest is the suite that both pass. An event's content is opaque here:
@@ -44,7 +45,8 @@ type Revision uint64
 type Event struct {
 	// ID is unique to the event: 16 bytes in lower-case hex.
 	ID string
-	// Version counts the game's events from 1 without gaps.
+	// Version counts the events of the game, or control subject, from 1 without
+	// gaps.
 	Version uint64
 	// Type is the event's type, for tools that read the log.
 	Type string
@@ -57,8 +59,10 @@ type Event struct {
 // Stored is an event in the log.
 type Stored struct {
 	Event
-	// Game is the game that the event belongs to.
+	// Game is the game that the event belongs to; zero in the control stream.
 	Game GameID
+	// Control is what the event is about in the control stream; zero elsewhere.
+	Control ControlSubject
 	// Position is where it is stored.
 	Position Position
 	// StoredAt is when the log stored it, by the log's clock.
@@ -128,6 +132,22 @@ type Log interface {
 	// ErrDamaged for a hole or an event that cannot be read; ErrNotFound where
 	// there is no such stream.
 	Tail(ctx context.Context, stream string, from uint64) iter.Seq2[Stored, error]
+
+	// ProvisionControl makes the control stream ready for use, as Provision does
+	// the stream of an epoch.
+	ProvisionControl(ctx context.Context) error
+
+	// AppendControl stores e as the event of a control subject that follows
+	// revision after. It is Append, with the same promises and errors.
+	AppendControl(ctx context.Context, subject ControlSubject, after Revision, e Event) (Position, error)
+
+	// LoadControl returns the last event of a control subject as the leader of
+	// the stream knows it. ErrNotFound, ErrUnavailable, ErrDamaged.
+	LoadControl(ctx context.Context, subject ControlSubject) (Stored, error)
+
+	// ControlInfo describes the control stream. ErrNotFound where it was not
+	// provisioned; ErrUnavailable.
+	ControlInfo(ctx context.Context) (StreamInfo, error)
 
 	// Ready tells whether the log can be read and written now. ErrUnavailable.
 	Ready(ctx context.Context) error

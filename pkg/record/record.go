@@ -86,7 +86,8 @@ func (k *Keyset) Encode(c Command) (eventlog.Event, Stored, error) {
 		}
 		m.Facts = append(m.Facts, fact)
 	}
-	if c.After.Engine.Status().Over() {
+	// The deck of a DAILY game is still played by others.
+	if c.After.Engine.Status().Over() && c.After.Mode != eventv1.GameMode_GAME_MODE_DAILY {
 		m.Revealed = c.After.secrets()
 	}
 	var err error

@@ -74,7 +74,7 @@ func play(t testing.TB, rules engine.Ruleset, number uint64) *gamev1.GetGameHist
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 12, 1, 8, 0, 0, chance.IntN(1e9), time.UTC)
-	over := record.Over{Mode: eventv1.GameMode(1 + number%2), StartedAt: now}
+	over := record.Over{Mode: eventv1.GameMode(1 + number%3), StartedAt: now}
 	h := &gamev1.GetGameHistoryResponse{GameId: fmt.Sprintf("game-%d", number), PlayerId: "ada", Seed: hex.EncodeToString(seed[:])}
 	for _, c := range s.Dungeon() {
 		h.Deck = append(h.Deck, c.String())

@@ -129,8 +129,8 @@ func verifyStart(h *gamev1.GetGameHistoryResponse) (*replay, error) {
 	if err != nil || !proto.Equal(started.GetRuleset(), record.RulesetToProto(rules)) {
 		return nil, &DifferenceError{where, "gameStarted.ruleset", "an invalid one", "a valid one"}
 	}
-	if mode := started.GetMode(); mode != eventv1.GameMode_GAME_MODE_RANDOM && mode != eventv1.GameMode_GAME_MODE_SEEDED {
-		return nil, &DifferenceError{where, "gameStarted.mode", mode.String(), "GAME_MODE_RANDOM or GAME_MODE_SEEDED"}
+	if mode := started.GetMode(); mode <= 0 || mode > eventv1.GameMode_GAME_MODE_DAILY {
+		return nil, &DifferenceError{where, "gameStarted.mode", mode.String(), "GAME_MODE_RANDOM, GAME_MODE_SEEDED or GAME_MODE_DAILY"}
 	}
 	r, err := newReplay(rules, seed, started.GetMode(), first.GetRecordedAt())
 	if err != nil {

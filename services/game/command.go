@@ -99,6 +99,10 @@ func (s *Service) try(ctx context.Context, g loaded, c command) (loaded, error) 
 	if v := g.State.VersionOf(c.requestID); v != 0 {
 		return s.repeat(ctx, g, v, c.requestID, c.hash())
 	}
+	now := s.clock().UTC()
+	if c.move != (engine.Move{}) && isFinal(g, now) {
+		return loaded{}, s.endLate(ctx, g, now)
+	}
 	if c.expectedVersion != 0 && c.expectedVersion != g.Version {
 		return loaded{}, &VersionMismatchError{GameID: c.game, Version: g.Version}
 	}
@@ -111,7 +115,7 @@ func (s *Service) try(ctx context.Context, g loaded, c command) (loaded, error) 
 		return loaded{}, fmt.Errorf("evolve game %s: %w", c.game, err)
 	}
 	return s.append(ctx, record.Command{
-		Game: g.Game, PlayerID: g.PlayerID, Actor: caller.Actor, RequestID: c.requestID, RequestHash: c.hash(),
+		Game: g.Game, PlayerID: g.PlayerID, Actor: caller.Actor, RequestID: c.requestID, RequestHash: c.hash(), RecordedAt: now,
 		Move: c.move, Facts: facts, After: next, Previous: eventlog.Revision(g.position.Sequence),
 	})
 }
@@ -138,18 +142,18 @@ func (s *Service) repeat(ctx context.Context, g loaded, version uint64, requestI
 // outcome returns what a command's answer shows: the game as its version left it,
 // and what happened.
 func (s *Service) outcome(g loaded) (*gamev1.Game, []*eventv1.Fact, error) {
-	game, err := view(g)
+	told := isTold(g, s.clock())
+	game, err := view(g, told)
 	if err != nil {
 		return nil, nil, err
 	}
-	facts, err := s.keys.PublicFacts(g.Stored, g.Over != nil)
+	facts, err := s.keys.PublicFacts(g.Stored, told)
 	return game, facts, err
 }
 
 // append stores a command and returns the game after it.
 func (s *Service) append(ctx context.Context, c record.Command) (loaded, error) {
 	rand.Read(c.EventID[:])
-	c.RecordedAt = s.clock().UTC()
 	if c.After.StartedAt.IsZero() {
 		c.After.StartedAt = c.RecordedAt
 	}
@@ -158,13 +162,18 @@ func (s *Service) append(ctx context.Context, c record.Command) (loaded, error) 
 		return loaded{}, err
 	}
 	position, err := s.log.Append(ctx, c.Game, c.Previous, event)
-	if errors.Is(err, eventlog.ErrUnavailable) {
-		return loaded{}, fmt.Errorf("%w: %w", errNotStored, err)
-	}
 	if err != nil {
-		return loaded{}, fmt.Errorf("store version %d of game %s: %w", event.Version, c.Game, err)
+		return loaded{}, storeError(err, fmt.Sprintf("version %d of game %s", event.Version, c.Game))
 	}
 	return loaded{stored, position}, nil
+}
+
+// storeError returns what the failure of an append means to a command.
+func storeError(err error, what string) error {
+	if errors.Is(err, eventlog.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", errNotStored, err)
+	}
+	return fmt.Errorf("store %s: %w", what, err)
 }
 
 // pause waits for d or the end of ctx, which it returns.

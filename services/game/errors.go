@@ -84,6 +84,26 @@ func (e *PresetUnknownError) Error() string {
 	return fmt.Sprintf("there is no preset %q; ListRulesets lists them", e.Preset)
 }
 
+// DailyClosedError says that the daily challenge of a game is final and takes no
+// more moves.
+type DailyClosedError struct{ GameID string }
+
+// Error implements error.
+func (e *DailyClosedError) Error() string {
+	return fmt.Sprintf("the daily challenge of game %s is final", e.GameID)
+}
+
+// DailyNotFoundError says that there is no challenge of a date and a ruleset.
+type DailyNotFoundError struct {
+	Date      string
+	RulesetID string
+}
+
+// Error implements error.
+func (e *DailyNotFoundError) Error() string {
+	return fmt.Sprintf("there is no daily challenge of %s by %q", e.Date, e.RulesetID)
+}
+
 // FieldError says that a field of the request makes no sense.
 type FieldError struct{ Field, Problem string }
 
@@ -108,6 +128,8 @@ func Problems(err error) (rpckit.Problem, bool) {
 		mismatch   *VersionMismatchError
 		noVersion  *VersionNotFoundError
 		reused     *RequestIDReusedError
+		closed     *DailyClosedError
+		noDaily    *DailyNotFoundError
 		preset     *PresetUnknownError
 		field      *FieldError
 		versionKey = func(game string, v uint64) map[string]string {
@@ -141,6 +163,12 @@ func Problems(err error) (rpckit.Problem, bool) {
 	case errors.As(err, &reused):
 		p.Code, p.Reason = codes.AlreadyExists, rpcv1.ErrorReason_ERROR_REASON_REQUEST_ID_REUSED
 		p.Metadata = versionKey(reused.GameID, reused.Version)
+	case errors.As(err, &closed):
+		p.Code, p.Reason = codes.FailedPrecondition, rpcv1.ErrorReason_ERROR_REASON_DAILY_CLOSED
+		p.Metadata = map[string]string{"game_id": closed.GameID}
+	case errors.As(err, &noDaily):
+		p.Code, p.Reason = codes.NotFound, rpcv1.ErrorReason_ERROR_REASON_DAILY_NOT_FOUND
+		p.Metadata = map[string]string{"date": noDaily.Date, "ruleset_id": noDaily.RulesetID}
 	case errors.As(err, &preset):
 		p.Code, p.Reason = codes.NotFound, rpcv1.ErrorReason_ERROR_REASON_PRESET_UNKNOWN
 		p.Metadata = map[string]string{"preset": preset.Preset}

@@ -27,6 +27,7 @@ import (
 const (
 	random = eventv1.GameMode_GAME_MODE_RANDOM
 	seeded = eventv1.GameMode_GAME_MODE_SEEDED
+	daily  = eventv1.GameMode_GAME_MODE_DAILY
 )
 
 func TestAGameFromStartToEnd(t *testing.T) {
@@ -296,21 +297,36 @@ func recordCount(t *testing.T, w *world) (n uint64) {
 }
 
 // TestWhoMayRead enumerates mode, state of the game and reader over every RPC
-// that reads a game.
+// that reads a game; a game of 12:00 is read at once, before 01:00 of the next
+// day, when its day's challenge would be final, and then.
 func TestWhoMayRead(t *testing.T) {
-	c := newWorld().serve(t)
-	for _, mode := range []eventv1.GameMode{random, seeded} {
+	w := newWorld()
+	c := w.serve(t)
+	day := w.clock.Now()
+	for _, mode := range []eventv1.GameMode{random, seeded, daily} {
 		for _, over := range []bool{false, true} {
 			req := &gamev1.StartGameRequest{Mode: mode}
 			if mode == seeded {
 				req.Seed = make([]byte, 32)
 			}
+			if mode == daily && over {
+				day = day.AddDate(0, 0, 1) // there is one attempt a day
+			}
+			w.clock.Set(day)
 			g := start(t, c, "ada", req)
 			if over {
 				must[*gamev1.ResignGameResponse](t)(c.ResignGame(as(t, "ada"), &gamev1.ResignGameRequest{GameId: g.GetGameId()}))
 			}
-			for _, reader := range []string{"ada", "bob"} {
-				may := reader == "ada" || mode == random
+			for _, reading := range []struct {
+				player string
+				after  time.Duration
+			}{
+				{"ada", 0}, {"bob", 0}, {"ada", 13*time.Hour - 1}, {"bob", 13*time.Hour - 1}, {"ada", 13 * time.Hour}, {"bob", 13 * time.Hour},
+			} {
+				w.clock.Set(day.Add(reading.after))
+				reader, final := reading.player, reading.after == 13*time.Hour
+				may := reader == "ada" || mode == random || mode == daily && final
+				told := over && (mode != daily || final)
 				got, err := c.GetGame(as(t, reader), &gamev1.GetGameRequest{GameId: g.GetGameId()})
 				earlier, err2 := c.GetGame(as(t, reader), &gamev1.GetGameRequest{GameId: g.GetGameId(), AtVersion: 1})
 				history, err3 := c.GetGameHistory(as(t, reader), &gamev1.GetGameHistoryRequest{GameId: g.GetGameId()})
@@ -323,8 +339,9 @@ func TestWhoMayRead(t *testing.T) {
 				if err := errors.Join(err, err2, err3); err != nil {
 					t.Fatalf("%v, over %v, %s: %v", mode, over, reader, err)
 				}
-				if (got.GetGame().GetSeed() != "") != over || (history.GetSeed() != "") != over || earlier.GetGame().GetSeed() != "" {
-					t.Errorf("%v, over %v, %s: %v, %v", mode, over, reader, got, history)
+				if (got.GetGame().GetSeed() != "") != told || (history.GetSeed() != "") != told || earlier.GetGame().GetSeed() != "" ||
+					(got.GetGame().GetDeck() != nil) != told || (history.GetDeck() != nil) != told || earlier.GetGame().GetDeck() != nil {
+					t.Errorf("%v, over %v, %s after %v: %v, %v", mode, over, reader, reading.after, got, history)
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package game
 
 import (
 	"context"
+	"time"
 
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
@@ -20,7 +21,7 @@ func (s *Service) GetGame(ctx context.Context, req *gamev1.GetGameRequest) (*gam
 			return nil, err
 		}
 	}
-	game, err := view(g)
+	game, err := view(g, isTold(g, s.clock()))
 	if err != nil {
 		return nil, err
 	}
@@ -37,15 +38,20 @@ func (s *Service) read(ctx context.Context, gameID string) (loaded, error) {
 	if err != nil {
 		return loaded{}, err
 	}
-	if !mayRead(rpckit.Caller(ctx).PlayerID, g) {
+	now := s.clock()
+	if !mayRead(rpckit.Caller(ctx).PlayerID, g, now) {
 		return loaded{}, &NotYourGameError{GameID: gameID}
+	}
+	if isFinal(g, now) {
+		s.revealOf(ctx, g)
 	}
 	return g, nil
 }
 
 // mayRead tells whether a player may read a game. A RANDOM game shows its owner
 // nothing that others may not see; a SEEDED one is private, since its owner
-// knows the whole deck.
-func mayRead(playerID string, g loaded) bool {
-	return g.State.Mode == eventv1.GameMode_GAME_MODE_RANDOM || g.PlayerID == playerID
+// knows the whole deck; a DAILY one would tell others of a deck that they may
+// still play, until its challenge is final.
+func mayRead(playerID string, g loaded, now time.Time) bool {
+	return g.PlayerID == playerID || g.State.Mode == eventv1.GameMode_GAME_MODE_RANDOM || isFinal(g, now)
 }

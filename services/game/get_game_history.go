@@ -30,7 +30,11 @@ func (s *Service) GetGameHistory(ctx context.Context, req *gamev1.GetGameHistory
 	if err != nil {
 		return nil, err
 	}
-	res := &gamev1.GetGameHistoryResponse{Seed: seed(g), Deck: deck(g), GameId: g.Game.String(), PlayerId: g.PlayerID, Score: score(g)}
+	res := &gamev1.GetGameHistoryResponse{GameId: g.Game.String(), PlayerId: g.PlayerID, Score: score(g)}
+	told := isTold(g, s.clock())
+	if told {
+		res.Seed, res.Deck = seed(g), cards(g.State.Deck)
+	}
 	for e, err := range s.log.History(ctx, g.Game, from) {
 		if err != nil {
 			return nil, fmt.Errorf("read the history of game %s: %w", g.Game, err)
@@ -43,7 +47,7 @@ func (s *Service) GetGameHistory(ctx context.Context, req *gamev1.GetGameHistory
 		if err != nil {
 			return nil, err
 		}
-		facts, err := s.keys.PublicFacts(r, g.Over != nil)
+		facts, err := s.keys.PublicFacts(r, told)
 		if err != nil {
 			return nil, fmt.Errorf("read the history of game %s: %w", g.Game, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -35,13 +36,17 @@ type Config struct {
 	Logger *slog.Logger
 	// Clock tells the time; time.Now if nil.
 	Clock func() time.Time
-	// Seeds makes the seed of each RANDOM game; the system's random source if
+	// Seeds makes the seed of each RANDOM game and daily challenge; the system's random source if
 	// nil. Only tests may set it.
 	Seeds func() (engine.Seed, error)
 }
 
 // cacheSize is how many games the cache holds; a game takes about 2 kB.
 const cacheSize = 16 << 10
+
+// revealedSize is how many challenges are known to be revealed: some weeks of
+// many rulesets.
+const revealedSize = 1 << 10
 
 // Service is the game service.
 type Service struct {
@@ -54,9 +59,13 @@ type Service struct {
 	clock  func() time.Time
 	seeds  func() (engine.Seed, error)
 	cache  *lru.Cache[eventlog.GameID, loaded]
+	// revealed holds challenges whose secrets the log is known to tell.
+	revealed *lru.Cache[eventlog.ControlSubject, struct{}]
 
 	mu     sync.Mutex
 	epochs map[eventlog.Epoch]bool // whose streams are known to be ready
+
+	controlReady atomic.Bool // whether the control stream is known to be ready
 }
 
 // New returns the service once it has made sure that the keys open what the
@@ -66,9 +75,13 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the cache: %w", err)
 	}
+	revealed, err := lru.New[eventlog.ControlSubject, struct{}](revealedSize)
+	if err != nil {
+		return nil, fmt.Errorf("make the cache of challenges: %w", err)
+	}
 	s := &Service{
 		log: cfg.Log, keys: cfg.Keys, ranked: map[string]bool{}, logger: cfg.Logger,
-		clock: cfg.Clock, seeds: cfg.Seeds, cache: cache, epochs: map[eventlog.Epoch]bool{},
+		clock: cfg.Clock, seeds: cfg.Seeds, cache: cache, revealed: revealed, epochs: map[eventlog.Epoch]bool{},
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -125,6 +138,9 @@ func (s *Service) Bind(r grpc.ServiceRegistrar) { gamev1.RegisterGameServiceServ
 // Ready tells whether commands can be stored now.
 func (s *Service) Ready(ctx context.Context) error {
 	if err := s.provision(ctx, eventlog.EpochOf(s.clock())); err != nil {
+		return err
+	}
+	if err := s.provisionControl(ctx); err != nil {
 		return err
 	}
 	return s.log.Ready(ctx)

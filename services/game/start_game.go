@@ -26,7 +26,12 @@ func (s *Service) StartGame(ctx context.Context, req *gamev1.StartGameRequest) (
 		return nil, err
 	}
 	hash := requestHash(req.GetRequestId(), "start", rules.ID(), mode.String(), string(req.GetSeed()))
-	g, err := s.start(ctx, mode, rules, seed, req.GetRequestId(), hash)
+	var g loaded
+	if mode == eventv1.GameMode_GAME_MODE_DAILY {
+		g, err = s.startDaily(ctx, rules, req.GetRequestId(), hash)
+	} else {
+		g, err = s.start(ctx, mode, rules, seed, req.GetRequestId(), hash)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +65,8 @@ func startRules(req *gamev1.StartGameRequest) (engine.Ruleset, error) {
 	return preset.Rules, nil
 }
 
-// startDeck returns the mode that a request asks for and the seed of its deck.
+// startDeck returns the mode that a request asks for and the seed of its deck,
+// which a DAILY game takes from its challenge.
 func (s *Service) startDeck(req *gamev1.StartGameRequest) (eventv1.GameMode, engine.Seed, error) {
 	if req.GetMode() == eventv1.GameMode_GAME_MODE_SEEDED {
 		if len(req.GetSeed()) != len(engine.Seed{}) {
@@ -70,6 +76,9 @@ func (s *Service) startDeck(req *gamev1.StartGameRequest) (eventv1.GameMode, eng
 	}
 	if len(req.GetSeed()) > 0 {
 		return 0, engine.Seed{}, &FieldError{Field: "seed", Problem: "goes with mode SEEDED only"}
+	}
+	if req.GetMode() == eventv1.GameMode_GAME_MODE_DAILY {
+		return eventv1.GameMode_GAME_MODE_DAILY, engine.Seed{}, nil
 	}
 	seed, err := s.seeds()
 	if err != nil {
@@ -92,25 +101,35 @@ func (s *Service) start(ctx context.Context, mode eventv1.GameMode, rules engine
 			return g, err
 		}
 	}
-	if err := s.provision(ctx, id.Epoch()); err != nil {
-		return loaded{}, err
-	}
 	fresh, err := engine.NewGame(rules, seed)
 	if err != nil {
 		return loaded{}, err
 	}
-	state := record.NewGameState(mode, fresh)
-	facts := fresh.Open(nil)
-	if state.Engine, err = fresh.EvolveAll(facts); err != nil {
-		return loaded{}, fmt.Errorf("start game %s: %w", id, err)
-	}
-	g, err := s.append(ctx, record.Command{
-		Game: id, PlayerID: caller.PlayerID, Actor: caller.Actor, RequestID: requestID, RequestHash: hash,
-		Facts: facts, After: state.Remember(requestID),
-	})
+	g, err := s.deal(ctx, id, mode, fresh, now, requestID, hash)
 	if errors.Is(err, eventlog.ErrConflict) {
 		return s.restart(ctx, id, requestID, hash)
 	}
+	return g, err
+}
+
+// deal stores the first record of the caller's game, which starts now.
+// eventlog.ErrConflict means that the game is there.
+func (s *Service) deal(ctx context.Context, id eventlog.GameID, mode eventv1.GameMode, fresh engine.State, now time.Time, requestID string, hash []byte) (loaded, error) {
+	if err := s.provision(ctx, id.Epoch()); err != nil {
+		return loaded{}, err
+	}
+	state, facts := record.NewGameState(mode, fresh), fresh.Open(nil)
+	var err error
+	if state.Engine, err = fresh.EvolveAll(facts); err != nil {
+		return loaded{}, fmt.Errorf("start game %s: %w", id, err)
+	}
+	caller := rpckit.Caller(ctx)
+	g, err := s.append(ctx, record.Command{
+		Game: id, PlayerID: caller.PlayerID, Actor: caller.Actor, RequestID: requestID, RequestHash: hash,
+		// The time that decided the epoch and the day, not a later one.
+		RecordedAt: now.UTC(),
+		Facts:      facts, After: state.Remember(requestID),
+	})
 	if err == nil {
 		s.cache.Add(id, g)
 	}

@@ -49,6 +49,14 @@ func (f *faulty) Append(ctx context.Context, game eventlog.GameID, after eventlo
 	return store()
 }
 
+func (f *faulty) AppendControl(ctx context.Context, subject eventlog.ControlSubject, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
+	store := func() (eventlog.Position, error) { return f.Log.AppendControl(ctx, subject, after, e) }
+	if fault, _, _ := f.faults(); fault != nil {
+		return fault(store)
+	}
+	return store()
+}
+
 func (f *faulty) Load(ctx context.Context, game eventlog.GameID) (eventlog.Stored, error) {
 	e, err := f.Log.Load(ctx, game)
 	_, fault, spoil := f.faults()

@@ -3,18 +3,27 @@ package game
 import (
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
+	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 	"github.com/scoundrel-game/scoundrel/pkg/record"
 )
 
-// view returns what a player sees of a game. Until it is over, nothing here may
-// depend on the dungeon's order or the seed, but for the commitment.
-func view(g loaded) (*gamev1.Game, error) {
+// isTold tells whether the seed, the deck and where cards went in the dungeon may
+// be told: the game is over, and nobody else plays the deck any more.
+func isTold(g loaded, now time.Time) bool {
+	return g.State.Engine.Status().Over() && (g.State.Mode != eventv1.GameMode_GAME_MODE_DAILY || isFinal(g, now))
+}
+
+// view returns what a player sees of a game. Until it is told, nothing here may
+// depend on the dungeon's order or the seed, but for the commitment and, once it
+// is over, the score.
+func view(g loaded, told bool) (*gamev1.Game, error) {
 	st := &g.State.Engine
 	moves, err := legalMoves(st)
 	if err != nil {
@@ -41,8 +50,6 @@ func view(g loaded) (*gamev1.Game, error) {
 		StartedAt:   timestamppb.New(g.State.StartedAt),
 		Moves:       uint32(st.Moves()),
 		ActorKind:   g.Actor,
-		Seed:        seed(g),
-		Deck:        deck(g),
 		Companion:   companion(st),
 		Bearer:      bearer(st),
 		Score:       score(g),
@@ -51,6 +58,9 @@ func view(g loaded) (*gamev1.Game, error) {
 	}
 	for _, c := range st.Room() {
 		m.Room = append(m.Room, &gamev1.RoomCard{Card: c.String(), Role: rulesv1.CardRole(rules.Role(c)), Value: uint32(c.Value())})
+	}
+	if told {
+		m.Seed, m.Deck = seed(g), cards(g.State.Deck)
 	}
 	if w, ok := st.Weapon(); ok {
 		m.Weapon = weapon(w)
@@ -108,21 +118,10 @@ func legalMoves(st *engine.State) ([]*gamev1.LegalMove, error) {
 	return list, nil
 }
 
-// seed returns the seed in hex once the game is over, and nothing before.
+// seed returns the seed in hex.
 func seed(g loaded) string {
-	if !g.State.Engine.Status().Over() {
-		return ""
-	}
 	s := g.State.Engine.Seed()
 	return hex.EncodeToString(s[:])
-}
-
-// deck returns the deck once the game is over, and nothing before.
-func deck(g loaded) []string {
-	if !g.State.Engine.Status().Over() {
-		return nil
-	}
-	return cards(g.State.Deck)
 }
 
 // score returns the score of a game that was won or lost, nil otherwise.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,23 +70,33 @@ type world struct {
 	log    eventlog.Log
 	keys   *record.Keyset
 	clock  *clock
-	seed   engine.Seed // of RANDOM games
+	seed   engine.Seed // of RANDOM games and daily challenges; each its own if zero
+	seeds  atomic.Uint32
+	ranked []string
 	logged *buffer
 }
 
 func newWorld() *world {
 	return &world{
-		log: memlog.New(), keys: record.NewKeyset(), seed: engine.Seed{1}, logged: &buffer{},
+		log: memlog.New(), keys: record.NewKeyset(), seed: engine.Seed{1}, ranked: []string{"classic"}, logged: &buffer{},
 		clock: &clock{now: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)},
 	}
 }
 
 func (w *world) config() game.Config {
 	return game.Config{
-		Log: w.log, Keys: w.keys, Ranked: []string{"classic"}, Clock: w.clock.Now,
+		Log: w.log, Keys: w.keys, Ranked: w.ranked, Clock: w.clock.Now,
 		Logger: slog.New(slog.NewTextHandler(w.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Seeds:  func() (engine.Seed, error) { return w.seed, nil },
+		Seeds:  func() (engine.Seed, error) { return w.nextSeed(), nil },
 	}
+}
+
+// nextSeed returns seed, or one that is like no other if that is zero.
+func (w *world) nextSeed() engine.Seed {
+	if w.seed != (engine.Seed{}) {
+		return w.seed
+	}
+	return engine.Seed{byte(w.seeds.Add(1)), 7}
 }
 
 // serve starts an instance of the service over an in-memory connection.

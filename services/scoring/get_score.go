@@ -8,6 +8,7 @@ import (
 
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
+	"github.com/scoundrel-game/scoundrel/pkg/record"
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 )
@@ -24,13 +25,25 @@ func (s *Service) GetScore(ctx context.Context, req *scoringv1.GetScoreRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if g.Mode != eventv1.GameMode_GAME_MODE_RANDOM && g.PlayerID != rpckit.Caller(ctx).PlayerID {
+	if s.private(g.Game) && g.PlayerID != rpckit.Caller(ctx).PlayerID {
 		return nil, &NotYourGameError{g.GameID}
 	}
 	if !g.Scored() {
 		return nil, &ScoreNotFoundError{g.GameID}
 	}
 	return &scoringv1.GetScoreResponse{Score: s.gameScore(g)}, nil
+}
+
+// private tells whether only its owner may see a game now.
+func (s *Service) private(g projection.Game) bool {
+	switch g.Mode {
+	case eventv1.GameMode_GAME_MODE_RANDOM:
+		return false
+	case eventv1.GameMode_GAME_MODE_DAILY:
+		return s.clock().Before(record.DailyFinalAt(g.StartedAt))
+	default:
+		return true
+	}
 }
 
 // gameScore shows a game, and the boards that it counts for or why it counts for

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
+	"github.com/scoundrel-game/scoundrel/pkg/record"
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 )
@@ -17,6 +18,7 @@ func (s *Service) ListPlayerGames(ctx context.Context, req *scoringv1.ListPlayer
 	caller := rpckit.Caller(ctx).PlayerID
 	q := projection.PlayerGamesQuery{PlayerID: cmp.Or(req.GetPlayerId(), caller), RulesetID: req.GetRulesetId()}
 	q.Private = q.PlayerID == caller
+	q.FinalBefore = record.DailyOpensAt(s.clock().Add(-record.DailyGrace))
 	// A token of the player's own list names no place in what others see.
 	query := fmt.Sprintf("ListPlayerGames/1 %q %q %v", q.PlayerID, q.RulesetID, q.Private)
 	if token := req.GetPageToken(); token != "" {

@@ -36,7 +36,7 @@ func leaderboardCommand() *cobra.Command {
 	addr, rules := addrFlag(cmd), addRulesFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a JSON array")
 	limit := cmd.Flags().Int("limit", 50, "how many `ROWS`; 0 for all")
-	period := cmd.Flags().String("period", "all", "`SPAN` in which the games started: all, month, week or day")
+	period := cmd.Flags().String("period", "all", "`SPAN` in which the games started: all, month, week, day, or daily for the challenge of a day")
 	date := cmd.Flags().String("date", "", "a `DAY` of the period, as YYYY-MM-DD; today if empty")
 	players := cmd.Flags().String("players", "", "`WHO` played: people or bots; people, and bots as long as there are none, if empty")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +47,7 @@ func leaderboardCommand() *cobra.Command {
 		board := &scoringv1.Leaderboard{RulesetId: ruleset.ID(), Date: *date}
 		var ok bool
 		if board.Period, ok = periods[*period]; !ok {
-			return errors.New("--period must be all, month, week or day")
+			return errors.New("--period must be all, month, week, day or daily")
 		}
 		if board.ActorKind, ok = actorKinds[*players]; !ok {
 			return errors.New("--players must be people or bots")
@@ -91,7 +91,7 @@ func leaderboardCommand() *cobra.Command {
 var (
 	periods = map[string]scoringv1.Period{
 		"all": scoringv1.Period_PERIOD_ALL_TIME, "month": scoringv1.Period_PERIOD_MONTH,
-		"week": scoringv1.Period_PERIOD_WEEK, "day": scoringv1.Period_PERIOD_DAY,
+		"week": scoringv1.Period_PERIOD_WEEK, "day": scoringv1.Period_PERIOD_DAY, "daily": scoringv1.Period_PERIOD_DAILY,
 	}
 	actorKinds = map[string]eventv1.ActorKind{
 		"": eventv1.ActorKind_ACTOR_KIND_HUMAN, "people": eventv1.ActorKind_ACTOR_KIND_HUMAN, "bots": eventv1.ActorKind_ACTOR_KIND_BOT,

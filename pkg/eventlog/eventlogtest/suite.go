@@ -55,6 +55,13 @@ func Run(t *testing.T, factory Factory) {
 		"an event at a sequence":                   {run: atSequence},
 		"streams are listed oldest first":          {run: streams},
 		"a stored event is not the caller's":       {run: ownData},
+		"control events are read back":             {run: controlReadBack},
+		"another control event is a conflict":      {run: controlConflicts},
+		"one writer is first on a control subject": {run: controlOneWinner},
+		"tail follows the control stream":          {run: controlTail},
+		"what the control stream lacks":            {run: controlMissing},
+		"provisioning the control stream twice":    {run: controlProvisionTwice},
+		"a control stream that is full":            {run: controlFull, maxBytes: streamBytes},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -522,6 +529,14 @@ func ended(t *testing.T, f fixture) {
 	only(t, "event", err, eventlog.ErrUnavailable)
 	_, err = f.log.Streams(ctx)
 	only(t, "streams", err, eventlog.ErrUnavailable)
+	f.provisionControl(t)
+	_, err = f.log.LoadControl(ctx, daily)
+	only(t, "load a control event", err, eventlog.ErrUnavailable)
+	_, err = f.log.AppendControl(ctx, daily, 0, ControlEvent(daily, 1))
+	only(t, "append a control event", err, eventlog.ErrUnavailable)
+	_, err = f.log.ControlInfo(ctx)
+	only(t, "control stream", err, eventlog.ErrUnavailable)
+	only(t, "provision the control stream", f.log.ProvisionControl(ctx), eventlog.ErrUnavailable)
 	// Nothing was sent, so nothing was stored.
 	_, err = f.log.Append(ctx, game, 1, Event(game, 2))
 	only(t, "append", err, eventlog.ErrUnavailable)

@@ -45,21 +45,32 @@ const (
 
 // Append implements eventlog.Log. ErrDrift where the stream is not as it must
 // be.
+func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
+	return l.append(ctx, gameSubject(game), after, e)
+}
+
+// AppendControl implements eventlog.Log. ErrDrift where the stream is not as it
+// must be.
+func (l *Log) AppendControl(ctx context.Context, s eventlog.ControlSubject, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
+	return l.append(ctx, controlSubject(s), after, e)
+}
+
+// append stores an event on a subject.
 //
-// At most one message can follow revision after on the game's subject, so
+// At most one message can follow revision after on the subject, so
 // sending the same event again can never store it twice, at any later time.
 // Reading and not finding it proves nothing: the message may still be in a
 // socket. So an attempt without an answer is repeated until the answer is
 // definite, or the outcome is unknown.
-func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
+func (l *Log) append(ctx context.Context, of subject, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.AppendTimeout)
 	defer cancel()
-	s, err := l.stream(ctx, game.Epoch().Stream())
+	s, err := l.stream(ctx, of.stream)
 	if err != nil {
 		return eventlog.Position{}, err
 	}
 	acknowledged := s.acknowledged.Load()
-	msg := message(game, s.name, after, e)
+	msg := message(of, after, e)
 	maybe := false // an attempt may have stored the event, or may yet
 	spuriousSeen := 0
 	for attempt := 0; ; attempt++ {
@@ -70,7 +81,7 @@ func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.R
 		case refused:
 			// A replicated stream may refuse, for lack of room, what it has stored:
 			// it looks for room before it looks at the revision.
-			position, found := l.resolve(ctx, s.name, game, after, e)
+			position, found := l.resolve(ctx, of, after, e)
 			if isDefinite(found) {
 				return position, found
 			}
@@ -92,21 +103,21 @@ func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.R
 			}
 		case spurious:
 			if spuriousSeen++; spuriousSeen > maxSpurious {
-				position, found := l.resolve(ctx, s.name, game, after, e)
+				position, found := l.resolve(ctx, of, after, e)
 				if isDefinite(found) {
 					return position, found
 				}
 			}
 		case conflict:
-			position, found := l.resolve(ctx, s.name, game, after, e)
+			position, found := l.resolve(ctx, of, after, e)
 			switch {
 			case isDefinite(found):
 				return position, found
 			case errors.Is(found, eventlog.ErrNotFound) && s.replicas == 1 && !maybe:
-				// A leader without followers is never behind: the game has not
+				// A leader without followers is never behind: the subject has not
 				// come as far as revision after.
 				l.forget(s.name)
-				return eventlog.Position{}, fmt.Errorf("%w: game %s is not at revision %d: %w", eventlog.ErrConflict, game, after, err)
+				return eventlog.Position{}, fmt.Errorf("%w: %s is not at revision %d: %w", eventlog.ErrConflict, of.what, after, err)
 			}
 			// What follows may be this event, stored by an earlier append.
 			maybe = true
@@ -119,7 +130,7 @@ func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.R
 			}
 			// What the last attempt came to is told, but it is not what the append
 			// came to: its error must not be taken for ours.
-			return eventlog.Position{}, fmt.Errorf("%w: game %s version %d, attempt %d: %s: %w", kind, game, e.Version, attempt+1, err.Error(), over)
+			return eventlog.Position{}, fmt.Errorf("%w: %s version %d, attempt %d: %s: %w", kind, of.what, e.Version, attempt+1, err.Error(), over)
 		}
 	}
 }
@@ -127,8 +138,8 @@ func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.R
 // message is the same in every attempt. It carries no message id: a replicated
 // stream would look at that before the expected revision and tell a second
 // writer of another event that it was a duplicate.
-func message(game eventlog.GameID, stream string, after eventlog.Revision, e eventlog.Event) *nats.Msg {
-	msg := &nats.Msg{Subject: game.Subject(), Data: e.Data, Header: nats.Header{
+func message(of subject, after eventlog.Revision, e eventlog.Event) *nats.Msg {
+	msg := &nats.Msg{Subject: of.name, Data: e.Data, Header: nats.Header{
 		headerEventID:     {e.ID},
 		headerVersion:     {strconv.FormatUint(e.Version, 10)},
 		headerType:        {e.Type},
@@ -136,7 +147,7 @@ func message(game eventlog.GameID, stream string, after eventlog.Revision, e eve
 		headerContentType: {contentType},
 
 		jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(uint64(after), 10)},
-		jetstream.ExpectedStreamHeader:      {stream},
+		jetstream.ExpectedStreamHeader:      {of.stream},
 	}}
 	if e.RequestID != "" {
 		msg.Header[headerRequestID] = []string{e.RequestID}
@@ -233,13 +244,13 @@ func (l *Log) acknowledge(ctx context.Context, s *stream, before, sequence uint6
 }
 
 // resolve looks at what follows revision after: this event, or another one.
-func (l *Log) resolve(ctx context.Context, stream string, game eventlog.GameID, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
-	next, err := l.leaderGet(ctx, stream, messageQuery{Sequence: uint64(after) + 1, NextBySubject: game.Subject()})
+func (l *Log) resolve(ctx context.Context, of subject, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
+	next, err := l.leaderGet(ctx, of.stream, messageQuery{Sequence: uint64(after) + 1, NextBySubject: of.name})
 	if err != nil {
 		return eventlog.Position{}, err
 	}
 	if next.ID != e.ID {
-		return eventlog.Position{}, fmt.Errorf("%w: version %d of game %s is event %s", eventlog.ErrConflict, next.Version, game, next.ID)
+		return eventlog.Position{}, fmt.Errorf("%w: version %d of %s is event %s", eventlog.ErrConflict, next.Version, of.what, next.ID)
 	}
 	return next.Position, nil
 }

@@ -2,6 +2,7 @@ package jetlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -33,6 +34,12 @@ func TestConformanceOfCluster(t *testing.T) {
 			defer cancel()
 			streams, err := l.Streams(ctx)
 			if err != nil {
+				t.Error(err)
+			}
+			control, err := l.ControlInfo(ctx)
+			if err == nil {
+				streams = append(streams, control)
+			} else if !errors.Is(err, eventlog.ErrNotFound) {
 				t.Error(err)
 			}
 			for _, s := range streams {

@@ -1,5 +1,5 @@
 // Package jetlog keeps the event log in NATS JetStream: one stream per epoch,
-// one subject per game, one message per event.
+// one subject per game, one message per event; and one control stream.
 //
 // [StartEmbedded] runs a server in this process, [Connect] connects to one that
 // runs elsewhere, and [New] makes a log of either connection. README.md in the
@@ -63,6 +63,25 @@ type Log struct {
 	newest  string             // the last name among those ever seen
 }
 
+// subject is what events follow each other in: a game or a control subject.
+type subject struct {
+	name   string // in JetStream
+	stream string // that holds it
+	what   string // for errors
+}
+
+func gameSubject(game eventlog.GameID) subject {
+	return subject{game.Subject(), game.Epoch().Stream(), "game " + game.String()}
+}
+
+func controlSubject(s eventlog.ControlSubject) subject {
+	of := subject{name: s.String(), what: "control subject " + s.String()}
+	if !s.IsZero() { // else it is in no stream
+		of.stream = eventlog.ControlStream
+	}
+	return of
+}
+
 // stream is a stream that was seen to be as it must.
 type stream struct {
 	name        string
@@ -117,8 +136,14 @@ func (l *Log) stream(ctx context.Context, name string) (*stream, error) {
 
 // look asks the leader of a stream how the stream is, and remembers it.
 func (l *Log) look(ctx context.Context, name string) (*stream, error) {
-	if _, ok := eventlog.StreamEpoch(name); !ok {
-		return nil, fmt.Errorf("%w: stream %q is not one of games", eventlog.ErrNotFound, name)
+	s, _, err := l.inspect(ctx, name)
+	return s, err
+}
+
+// inspect is look, and tells what the stream holds.
+func (l *Log) inspect(ctx context.Context, name string) (*stream, jetstream.StreamState, error) {
+	if _, ok := l.configOf(name); !ok {
+		return nil, jetstream.StreamState{}, fmt.Errorf("%w: stream %q is not one of this log", eventlog.ErrNotFound, name)
 	}
 	var res struct {
 		apiAnswer
@@ -128,12 +153,13 @@ func (l *Log) look(ctx context.Context, name string) (*stream, error) {
 		if errors.Is(err, eventlog.ErrNotFound) {
 			l.forget(name)
 		}
-		return nil, err
+		return nil, res.State, err
 	}
 	if res.Cluster != nil && res.Cluster.Leader == "" {
-		return nil, fmt.Errorf("%w: stream %s: %w", eventlog.ErrUnavailable, name, errNoLeader)
+		return nil, res.State, fmt.Errorf("%w: stream %s: %w", eventlog.ErrUnavailable, name, errNoLeader)
 	}
-	return l.meet(&res.Config)
+	s, err := l.meet(&res.Config)
+	return s, res.State, err
 }
 
 // errNoLeader is the error of a replicated stream that elects its leader.
@@ -209,7 +235,14 @@ func isCode(err error, codes ...jetstream.ErrorCode) bool {
 
 // readEvent makes an event of a stored message.
 func readEvent(subject string, header nats.Header, data []byte, at eventlog.Position, stored time.Time) (eventlog.Stored, error) {
-	game, err := eventlog.ParseSubject(subject)
+	var game eventlog.GameID
+	var control eventlog.ControlSubject
+	var err error
+	if at.Stream == eventlog.ControlStream {
+		control, err = eventlog.ParseControlSubject(subject)
+	} else {
+		game, err = eventlog.ParseSubject(subject)
+	}
 	if err != nil {
 		return eventlog.Stored{}, fmt.Errorf("%w: subject %q at %s sequence %d: %w", eventlog.ErrDamaged, subject, at.Stream, at.Sequence, err)
 	}
@@ -222,6 +255,6 @@ func readEvent(subject string, header nats.Header, data []byte, at eventlog.Posi
 			ID: header.Get(headerEventID), Version: version, Type: header.Get(headerType),
 			RequestID: header.Get(headerRequestID), Data: data,
 		},
-		Game: game, Position: at, StoredAt: stored,
+		Game: game, Control: control, Position: at, StoredAt: stored,
 	}, nil
 }

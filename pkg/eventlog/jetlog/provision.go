@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -67,20 +68,48 @@ func (l *Log) streamConfig(epoch eventlog.Epoch) jetstream.StreamConfig {
 	}
 }
 
+// controlConfig is how the control stream must be: as a stream of games is, but
+// for its subjects, which nobody watches.
+func (l *Log) controlConfig() jetstream.StreamConfig {
+	cfg := l.streamConfig("")
+	cfg.Name, cfg.Subjects, cfg.RePublish = eventlog.ControlStream, []string{eventlog.ControlPrefix + ">"}, nil
+	return cfg
+}
+
+// configOf returns how the stream of that name must be, or false if it is none
+// of the log's.
+func (l *Log) configOf(name string) (jetstream.StreamConfig, bool) {
+	if name == eventlog.ControlStream {
+		return l.controlConfig(), true
+	}
+	epoch, ok := eventlog.StreamEpoch(name)
+	return l.streamConfig(epoch), ok
+}
+
+// ProvisionControl implements eventlog.Log. ErrDrift where the stream is not as
+// it must be.
+func (l *Log) ProvisionControl(ctx context.Context) error {
+	return l.provision(ctx, l.controlConfig())
+}
+
 // Provision implements eventlog.Log. ErrDrift where the stream is not as it
 // must be.
 func (l *Log) Provision(ctx context.Context, epoch eventlog.Epoch) error {
 	if _, ok := eventlog.StreamEpoch(epoch.Stream()); !ok {
 		return fmt.Errorf("provision: %q is not an epoch", epoch)
 	}
+	return l.provision(ctx, l.streamConfig(epoch))
+}
+
+func (l *Log) provision(ctx context.Context, cfg jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.ReadTimeout)
 	defer cancel()
 	created := false
 	for {
-		err := l.lookBriefly(ctx, epoch.Stream())
+		err := l.lookBriefly(ctx, cfg.Name)
 		switch {
 		case errors.Is(err, eventlog.ErrNotFound) && !created:
-			if err := l.create(ctx, epoch); err != nil {
+			if err := l.create(ctx, cfg); err != nil {
 				return err
 			}
 			created = true
@@ -92,7 +121,7 @@ func (l *Log) Provision(ctx context.Context, epoch eventlog.Epoch) error {
 			return err
 		}
 		if over := l.pause(ctx, provisionPause); over != nil {
-			return fmt.Errorf("%w: provision %s: %s: %w", eventlog.ErrUnavailable, epoch.Stream(), err.Error(), over)
+			return fmt.Errorf("%w: provision %s: %s: %w", eventlog.ErrUnavailable, cfg.Name, err.Error(), over)
 		}
 	}
 }
@@ -111,13 +140,12 @@ func (l *Log) lookBriefly(ctx context.Context, name string) error {
 	return err
 }
 
-// create creates the stream of an epoch, unless somebody else just did.
-func (l *Log) create(ctx context.Context, epoch eventlog.Epoch) error {
+// create creates a stream, unless somebody else just did.
+func (l *Log) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 	// Incarnations differ, so that only one of those who create at once does:
 	// the others are told that the name is in use, and the stream stays as it is.
 	var id [16]byte
 	rand.Read(id[:])
-	cfg := l.streamConfig(epoch)
 	cfg.Metadata = map[string]string{metadataSchema: schema, metadataIncarnation: hex.EncodeToString(id[:])}
 	err := l.call(ctx, "STREAM.CREATE."+cfg.Name, cfg, &apiAnswer{})
 	switch {
@@ -133,11 +161,10 @@ func (l *Log) create(ctx context.Context, epoch eventlog.Epoch) error {
 // or protects more, such as the number of replicas or the room, is the
 // operator's to choose.
 func (l *Log) check(got *jetstream.StreamConfig) error {
-	epoch, ok := eventlog.StreamEpoch(got.Name)
+	want, ok := l.configOf(got.Name)
 	if !ok {
-		return fmt.Errorf("%w: %q is not the name of a stream of games", ErrDrift, got.Name)
+		return fmt.Errorf("%w: %q is not the name of a stream of this log", ErrDrift, got.Name)
 	}
-	want := l.streamConfig(epoch)
 	var drifted []string
 	for _, f := range []struct {
 		name string
@@ -160,7 +187,7 @@ func (l *Log) check(got *jetstream.StreamConfig) error {
 		{"deny_delete", got.DenyDelete},
 		{"deny_purge", got.DenyPurge},
 		{"no_ack", !got.NoAck},
-		{"republish", got.RePublish != nil && *got.RePublish == *want.RePublish},
+		{"republish", reflect.DeepEqual(got.RePublish, want.RePublish)},
 		{"metadata " + metadataSchema, got.Metadata[metadataSchema] == schema},
 		{"metadata " + metadataIncarnation, got.Metadata[metadataIncarnation] != ""},
 	} {

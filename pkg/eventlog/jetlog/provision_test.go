@@ -70,6 +70,48 @@ func TestStreamSettings(t *testing.T) {
 	}
 }
 
+// The control stream is as those of games are, but for its name and subjects,
+// and is not published again: it is no player's to watch.
+func TestControlStreamSettings(t *testing.T) {
+	l := provisioned(t, Config{MaxBytes: 1 << 20})
+	if err := l.ProvisionControl(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	got, want := configOf(t, l, "SCOUNDREL_CONTROL"), configOf(t, l, epoch.Stream())
+	if len(got.Metadata["scoundrel.incarnation"]) != 32 || got.Metadata["scoundrel.incarnation"] == want.Metadata["scoundrel.incarnation"] {
+		t.Errorf("metadata %v", got.Metadata)
+	}
+	want.Name, want.Subjects, want.RePublish, want.Metadata = "SCOUNDREL_CONTROL", []string{"scoundrel.control.v1.>"}, nil, got.Metadata
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the stream is\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+// A control stream that is not as it must be is used for nothing.
+func TestControlDrift(t *testing.T) {
+	l := newLog(t, start(t, EmbeddedConfig{RelaxedSync: true}).Conn(), Config{})
+	cfg := l.controlConfig()
+	cfg.Metadata = map[string]string{"scoundrel.schema": "1", "scoundrel.incarnation": "made by hand"}
+	cfg.MaxMsgsPerSubject = 1 // would forget the first writer
+	if _, err := l.js.CreateStream(within(t), cfg); err != nil {
+		t.Fatal(err)
+	}
+	daily := eventlog.DailySubject("2026-12-01", "classic")
+	for use, try := range map[string]func() error{
+		"provision": func() error { return l.ProvisionControl(within(t)) },
+		"append": func() error {
+			_, err := l.AppendControl(within(t), daily, 0, eventlogtest.ControlEvent(daily, 1))
+			return err
+		},
+		"load": func() error { _, err := l.LoadControl(within(t), daily); return err },
+		"info": func() error { _, err := l.ControlInfo(within(t)); return err },
+	} {
+		if err := try(); !errors.Is(err, ErrDrift) || !strings.Contains(err.Error(), "max_msgs_per_subject") {
+			t.Errorf("%s: %v", use, err)
+		}
+	}
+}
+
 // Stored events are published again for watchers, by game, and refused ones are
 // not.
 func TestLiveSubjects(t *testing.T) {

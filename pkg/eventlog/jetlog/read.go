@@ -16,7 +16,16 @@ import (
 
 // Load implements eventlog.Log.
 func (l *Log) Load(ctx context.Context, game eventlog.GameID) (eventlog.Stored, error) {
-	return l.leaderGet(ctx, game.Epoch().Stream(), messageQuery{LastBySubject: game.Subject()})
+	return l.last(ctx, gameSubject(game))
+}
+
+// LoadControl implements eventlog.Log.
+func (l *Log) LoadControl(ctx context.Context, s eventlog.ControlSubject) (eventlog.Stored, error) {
+	return l.last(ctx, controlSubject(s))
+}
+
+func (l *Log) last(ctx context.Context, of subject) (eventlog.Stored, error) {
+	return l.leaderGet(ctx, of.stream, messageQuery{LastBySubject: of.name})
 }
 
 // Event implements eventlog.Log.
@@ -117,11 +126,7 @@ func (l *Log) Streams(ctx context.Context) ([]eventlog.StreamInfo, error) {
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, eventlog.StreamInfo{
-				Name: s.name, Incarnation: s.incarnation,
-				// An empty stream says 0.
-				FirstSequence: max(info.State.FirstSeq, 1), LastSequence: info.State.LastSeq,
-			})
+			list = append(list, s.info(info.State))
 		}
 		if offset += len(page.Streams); len(page.Streams) == 0 || offset >= page.Total {
 			break
@@ -129,6 +134,23 @@ func (l *Log) Streams(ctx context.Context) ([]eventlog.StreamInfo, error) {
 	}
 	slices.SortFunc(list, func(a, b eventlog.StreamInfo) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
+}
+
+// ControlInfo implements eventlog.Log.
+func (l *Log) ControlInfo(ctx context.Context) (eventlog.StreamInfo, error) {
+	s, state, err := l.inspect(ctx, eventlog.ControlStream)
+	if err != nil {
+		return eventlog.StreamInfo{}, err
+	}
+	return s.info(state), nil
+}
+
+func (s *stream) info(state jetstream.StreamState) eventlog.StreamInfo {
+	return eventlog.StreamInfo{
+		Name: s.name, Incarnation: s.incarnation,
+		// An empty stream says 0.
+		FirstSequence: max(state.FirstSeq, 1), LastSequence: state.LastSeq,
+	}
 }
 
 // Ready implements eventlog.Log. It asks the leader of the newest stream that

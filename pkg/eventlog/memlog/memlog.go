@@ -31,7 +31,29 @@ type stream struct {
 	incarnation string
 	events      []eventlog.Stored // the event of sequence n at n-1
 	bytes       int
-	last        map[eventlog.GameID]int // index of a game's last event
+	last        map[owner]int // index of the last event of a game or control subject
+}
+
+// owner is what events follow each other in: a game or a control subject.
+type owner struct {
+	game    eventlog.GameID
+	control eventlog.ControlSubject
+}
+
+// stream returns the name of the stream that holds the events of o.
+func (o owner) stream() string {
+	if !o.control.IsZero() {
+		return eventlog.ControlStream
+	}
+	return o.game.Epoch().Stream()
+}
+
+// String names o in errors.
+func (o owner) String() string {
+	if !o.control.IsZero() {
+		return "control subject " + o.control.String()
+	}
+	return "game " + o.game.String()
 }
 
 // Option changes a log.
@@ -56,27 +78,45 @@ func New(options ...Option) *Log {
 
 // Provision implements eventlog.Log.
 func (l *Log) Provision(ctx context.Context, epoch eventlog.Epoch) error {
+	return l.provision(ctx, epoch.Stream())
+}
+
+// ProvisionControl implements eventlog.Log.
+func (l *Log) ProvisionControl(ctx context.Context) error {
+	return l.provision(ctx, eventlog.ControlStream)
+}
+
+func (l *Log) provision(ctx context.Context, name string) error {
 	if err := alive(ctx); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.streams[epoch.Stream()] == nil {
+	if l.streams[name] == nil {
 		var id [8]byte
 		rand.Read(id[:])
-		l.streams[epoch.Stream()] = &stream{incarnation: hex.EncodeToString(id[:]), last: map[eventlog.GameID]int{}}
+		l.streams[name] = &stream{incarnation: hex.EncodeToString(id[:]), last: map[owner]int{}}
 	}
 	return nil
 }
 
 // Append implements eventlog.Log.
 func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
+	return l.append(ctx, owner{game: game}, after, e)
+}
+
+// AppendControl implements eventlog.Log.
+func (l *Log) AppendControl(ctx context.Context, subject eventlog.ControlSubject, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
+	return l.append(ctx, owner{control: subject}, after, e)
+}
+
+func (l *Log) append(ctx context.Context, of owner, after eventlog.Revision, e eventlog.Event) (eventlog.Position, error) {
 	if err := alive(ctx); err != nil {
 		return eventlog.Position{}, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	name := game.Epoch().Stream()
+	name := of.stream()
 	s := l.streams[name]
 	if s == nil {
 		return eventlog.Position{}, fmt.Errorf("%w: stream %s", eventlog.ErrNotFound, name)
@@ -86,17 +126,17 @@ func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.R
 		return eventlog.Position{}, fmt.Errorf("%w: %d bytes", eventlog.ErrTooLarge, size)
 	}
 	var last eventlog.Revision
-	if i, ok := s.last[game]; ok {
+	if i, ok := s.last[of]; ok {
 		last = eventlog.Revision(i + 1)
 	}
 	if last != after {
 		// The event itself may be what follows: then it is stored already.
 		rest := s.events[min(uint64(after), uint64(len(s.events))):]
-		next := slices.IndexFunc(rest, func(old eventlog.Stored) bool { return old.Game == game })
+		next := slices.IndexFunc(rest, func(old eventlog.Stored) bool { return (owner{old.Game, old.Control}) == of })
 		if next >= 0 && rest[next].ID == e.ID {
 			return rest[next].Position, nil
 		}
-		return eventlog.Position{}, fmt.Errorf("%w: game %s is at revision %d, not %d", eventlog.ErrConflict, game, last, after)
+		return eventlog.Position{}, fmt.Errorf("%w: %s is at revision %d, not %d", eventlog.ErrConflict, of, last, after)
 	}
 	if s.bytes+size > l.maxStream {
 		return eventlog.Position{}, fmt.Errorf("%w: stream %s", eventlog.ErrFull, name)
@@ -104,8 +144,8 @@ func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.R
 	s.bytes += size
 	e.Data = slices.Clone(e.Data)
 	p := eventlog.Position{Stream: name, Incarnation: s.incarnation, Sequence: uint64(len(s.events) + 1)}
-	s.last[game] = len(s.events)
-	s.events = append(s.events, eventlog.Stored{Event: e, Game: game, Position: p, StoredAt: time.Now()}) //nolint:forbidigo // the log's own clock
+	s.last[of] = len(s.events)
+	s.events = append(s.events, eventlog.Stored{Event: e, Game: of.game, Control: of.control, Position: p, StoredAt: time.Now()}) //nolint:forbidigo // the log's own clock
 	close(l.grown)
 	l.grown = make(chan struct{})
 	return p, nil
@@ -113,17 +153,26 @@ func (l *Log) Append(ctx context.Context, game eventlog.GameID, after eventlog.R
 
 // Load implements eventlog.Log.
 func (l *Log) Load(ctx context.Context, game eventlog.GameID) (eventlog.Stored, error) {
+	return l.load(ctx, owner{game: game})
+}
+
+// LoadControl implements eventlog.Log.
+func (l *Log) LoadControl(ctx context.Context, subject eventlog.ControlSubject) (eventlog.Stored, error) {
+	return l.load(ctx, owner{control: subject})
+}
+
+func (l *Log) load(ctx context.Context, of owner) (eventlog.Stored, error) {
 	if err := alive(ctx); err != nil {
 		return eventlog.Stored{}, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s := l.streams[game.Epoch().Stream()]; s != nil {
-		if i, ok := s.last[game]; ok {
+	if s := l.streams[of.stream()]; s != nil {
+		if i, ok := s.last[of]; ok {
 			return read(s.events[i]), nil
 		}
 	}
-	return eventlog.Stored{}, fmt.Errorf("%w: game %s", eventlog.ErrNotFound, game)
+	return eventlog.Stored{}, fmt.Errorf("%w: %s", eventlog.ErrNotFound, of)
 }
 
 // History implements eventlog.Log.
@@ -155,10 +204,30 @@ func (l *Log) Streams(ctx context.Context) ([]eventlog.StreamInfo, error) {
 	defer l.mu.Unlock()
 	var list []eventlog.StreamInfo
 	for name, s := range l.streams {
-		list = append(list, eventlog.StreamInfo{Name: name, Incarnation: s.incarnation, FirstSequence: 1, LastSequence: uint64(len(s.events))})
+		if name != eventlog.ControlStream {
+			list = append(list, s.info(name))
+		}
 	}
 	slices.SortFunc(list, func(a, b eventlog.StreamInfo) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
+}
+
+// ControlInfo implements eventlog.Log.
+func (l *Log) ControlInfo(ctx context.Context) (eventlog.StreamInfo, error) {
+	if err := alive(ctx); err != nil {
+		return eventlog.StreamInfo{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.streams[eventlog.ControlStream]
+	if s == nil {
+		return eventlog.StreamInfo{}, fmt.Errorf("%w: stream %s", eventlog.ErrNotFound, eventlog.ControlStream)
+	}
+	return s.info(eventlog.ControlStream), nil
+}
+
+func (s *stream) info(name string) eventlog.StreamInfo {
+	return eventlog.StreamInfo{Name: name, Incarnation: s.incarnation, FirstSequence: 1, LastSequence: uint64(len(s.events))}
 }
 
 // Event implements eventlog.Log.

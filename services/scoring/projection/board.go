@@ -7,6 +7,7 @@ import (
 	"time"
 
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
+	"github.com/scoundrel-game/scoundrel/pkg/record"
 )
 
 // Period is the span of time whose games a board holds. The numbers are those
@@ -23,10 +24,13 @@ const (
 	Week
 	// Day is a calendar day.
 	Day
+	// Daily is the daily challenge of a calendar day: the games of that mode, and
+	// no others.
+	Daily
 )
 
-// Periods lists all periods.
-var Periods = [...]Period{AllTime, Month, Week, Day}
+// spans are the periods that a game of a random deck counts for.
+var spans = [...]Period{AllTime, Month, Week, Day}
 
 // Grace is how long after the close of its period a game may end and still
 // count for it. Then the board is final and never changes again.
@@ -44,7 +48,7 @@ func (p Period) At(t time.Time) (opens, closes time.Time) {
 	case Week:
 		opens = day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
 		return opens, opens.AddDate(0, 0, 7)
-	case Day:
+	case Day, Daily:
 		return day, day.AddDate(0, 0, 1)
 	default:
 		return time.Time{}, time.Time{}
@@ -70,7 +74,7 @@ func (b Board) String() string {
 	if b.Period == AllTime {
 		return fmt.Sprintf("%s of %s", b.RulesetID, who)
 	}
-	return fmt.Sprintf("%s of %s, %s of %s", b.RulesetID, who, map[Period]string{Month: "month", Week: "week", Day: "day"}[b.Period], b.OpensAt.Format(time.DateOnly))
+	return fmt.Sprintf("%s of %s, %s of %s", b.RulesetID, who, map[Period]string{Month: "month", Week: "week", Day: "day", Daily: "challenge"}[b.Period], b.OpensAt.Format(time.DateOnly))
 }
 
 // Compare gives boards an order: the latest opened first, all time before any,
@@ -100,10 +104,14 @@ func (b Board) ClosesAt() time.Time {
 
 // FinalAt returns from when on the board never changes; zero if it always may.
 func (b Board) FinalAt() time.Time {
-	if b.Period == AllTime {
+	switch b.Period {
+	case AllTime:
 		return time.Time{}
+	case Daily:
+		return record.DailyFinalAt(b.OpensAt)
+	default:
+		return b.ClosesAt().Add(Grace)
 	}
-	return b.ClosesAt().Add(Grace)
 }
 
 // Boards returns the boards that the game counts for, by when it started and
@@ -112,8 +120,12 @@ func (g Game) Boards() []Board {
 	if !g.Ranked() {
 		return nil
 	}
-	boards := make([]Board, 0, len(Periods))
-	for _, p := range Periods {
+	periods := spans[:]
+	if g.Mode == eventv1.GameMode_GAME_MODE_DAILY {
+		periods = []Period{Daily}
+	}
+	boards := make([]Board, 0, len(periods))
+	for _, p := range periods {
 		opens, _ := p.At(g.StartedAt)
 		b := Board{RulesetID: g.RulesetID, ActorKind: g.ActorKind, Period: p, OpensAt: opens}
 		if final := b.FinalAt(); final.IsZero() || g.EndedAt.Before(final) {

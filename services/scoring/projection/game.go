@@ -51,10 +51,10 @@ func (g Game) Scored() bool {
 	return g.Outcome == rulesv1.Outcome_OUTCOME_WON || g.Outcome == rulesv1.Outcome_OUTCOME_LOST
 }
 
-// Ranked tells whether the game stands for the board of its ruleset. Which
-// boards there are is the reader's to say.
+// Ranked tells whether the game stands for boards: those of its ruleset, or that
+// of its daily challenge. Which boards there are is the reader's to say.
 func (g Game) Ranked() bool {
-	return g.Scored() && g.Mode == eventv1.GameMode_GAME_MODE_RANDOM
+	return g.Scored() && (g.Mode == eventv1.GameMode_GAME_MODE_RANDOM || g.Mode == eventv1.GameMode_GAME_MODE_DAILY)
 }
 
 // Key returns the game's place in the order of a board.
@@ -93,7 +93,7 @@ func Apply(s record.Summary, at eventlog.Position) (*Game, error) {
 		Stream:    at.Stream,
 		Sequence:  at.Sequence,
 	}
-	if o.Mode > eventv1.GameMode_GAME_MODE_SEEDED || s.Actor > eventv1.ActorKind_ACTOR_KIND_BOT {
+	if o.Mode > eventv1.GameMode_GAME_MODE_DAILY || s.Actor > eventv1.ActorKind_ACTOR_KIND_BOT {
 		return nil, fmt.Errorf("%w: game %s has mode %v and actor %v", record.ErrNewerSchema, g.GameID, o.Mode, s.Actor)
 	}
 	if o.Mode <= 0 || s.Actor <= 0 || o.Moves < 0 || o.Moves > math.MaxUint32 || !storable(g.StartedAt) || !storable(g.EndedAt) {
@@ -116,7 +116,7 @@ func started(s record.Summary, at eventlog.Position) (*Game, error) {
 		GameID: s.Game.String(), PlayerID: s.PlayerID, ActorKind: s.Actor, RulesetID: s.Start.Rules.ID(), Mode: s.Start.Mode,
 		StartedAt: s.RecordedAt.UTC(), Stream: at.Stream, Sequence: at.Sequence,
 	}
-	if g.Mode > eventv1.GameMode_GAME_MODE_SEEDED || s.Actor > eventv1.ActorKind_ACTOR_KIND_BOT {
+	if g.Mode > eventv1.GameMode_GAME_MODE_DAILY || s.Actor > eventv1.ActorKind_ACTOR_KIND_BOT {
 		return nil, fmt.Errorf("%w: game %s has mode %v and actor %v", record.ErrNewerSchema, g.GameID, g.Mode, s.Actor)
 	}
 	if g.Mode <= 0 || s.Actor <= 0 || !storable(g.StartedAt) {

@@ -43,10 +43,12 @@ func TestApply(t *testing.T) {
 		t.Errorf("a game that goes on: %+v, %v", g, err)
 	}
 
-	s = ending()
-	s.Over.Mode = eventv1.GameMode_GAME_MODE_SEEDED
-	if g, err := projection.Apply(s, at); err != nil || !g.Scored() || g.Ranked() || g.Score != -32 {
-		t.Errorf("a seeded game: %+v, %v", g, err)
+	for _, mode := range []eventv1.GameMode{eventv1.GameMode_GAME_MODE_SEEDED, eventv1.GameMode_GAME_MODE_DAILY} {
+		s = ending()
+		s.Over.Mode = mode
+		if g, err := projection.Apply(s, at); err != nil || !g.Scored() || g.Ranked() != (mode == eventv1.GameMode_GAME_MODE_DAILY) || g.Score != -32 || g.Mode != mode {
+			t.Errorf("a game of %v: %+v, %v", mode, g, err)
+		}
 	}
 
 	s = ending()
@@ -75,7 +77,7 @@ func TestApplyRefuses(t *testing.T) {
 		"no actor":                {func(s *record.Summary) { s.Actor = 0 }, projection.ErrImplausible},
 		"before time":             {func(s *record.Summary) { s.Over.StartedAt = time.Time{} }, projection.ErrImplausible},
 		"after time":              {func(s *record.Summary) { s.RecordedAt = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }, projection.ErrImplausible},
-		"a mode to come":          {func(s *record.Summary) { s.Over.Mode = 3 }, record.ErrNewerSchema},
+		"a mode to come":          {func(s *record.Summary) { s.Over.Mode = 4 }, record.ErrNewerSchema},
 		"an actor to come":        {func(s *record.Summary) { s.Actor = 3 }, record.ErrNewerSchema},
 	} {
 		s := ending()

@@ -69,8 +69,10 @@ type PlayerGamesQuery struct {
 	PlayerID string
 	// RulesetID is of which rules; of all if empty.
 	RulesetID string
-	// Private includes the games that only the player may see.
-	Private bool
+	// Private includes the games that only the player may see. Of daily challenges
+	// these are the games that started at FinalBefore or later.
+	Private     bool
+	FinalBefore time.Time
 	// Before is the game above the ones to read, or nil for the latest.
 	Before *Game
 	// Limit is how many to read.

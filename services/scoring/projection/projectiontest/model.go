@@ -62,7 +62,7 @@ func unranked(g projection.Game, all []projection.Game, hidden Hidden, told map[
 		return projection.UnrankedRunning
 	case g.Outcome == rulesv1.Outcome_OUTCOME_ABANDONED:
 		return projection.UnrankedAbandoned
-	case g.Mode != eventv1.GameMode_GAME_MODE_RANDOM:
+	case g.Mode == eventv1.GameMode_GAME_MODE_SEEDED:
 		return projection.UnrankedPractice
 	case hidden.Players[g.PlayerID] || hidden.Games[g.GameID]:
 		return projection.UnrankedHidden
@@ -304,12 +304,18 @@ func model(board projection.Board, games []projection.Game) []projection.Entry {
 
 // counts tells whether a game counts for a board, by the rules' words.
 func counts(b projection.Board, g projection.Game) bool {
-	if !g.Scored() || g.Mode != eventv1.GameMode_GAME_MODE_RANDOM || g.RulesetID != b.RulesetID || g.ActorKind != b.ActorKind {
+	if !g.Scored() || g.Mode == eventv1.GameMode_GAME_MODE_SEEDED || g.RulesetID != b.RulesetID || g.ActorKind != b.ActorKind {
+		return false
+	}
+	if daily := g.Mode == eventv1.GameMode_GAME_MODE_DAILY; daily != (b.Period == projection.Daily) {
 		return false
 	}
 	if b.Period == projection.AllTime {
 		return true
 	}
 	opens, closes := b.Period.At(b.OpensAt)
+	if b.Period == projection.Daily {
+		return g.StartedAt.Format(time.DateOnly) == b.OpensAt.Format(time.DateOnly) && g.EndedAt.Before(closes.Add(time.Hour))
+	}
 	return !g.StartedAt.Before(opens) && g.StartedAt.Before(closes) && g.EndedAt.Before(closes.Add(24*time.Hour))
 }

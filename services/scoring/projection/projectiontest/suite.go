@@ -430,6 +430,8 @@ func randomGame(rng *rand.Rand) projection.Game {
 		g.Score += 20 // unlocks something
 	}
 	switch rng.IntN(12) {
+	case 11:
+		g.Mode = eventv1.GameMode_GAME_MODE_DAILY
 	case 10:
 		g.Outcome, g.EndedAt, g.Moves, g.Score = rulesv1.Outcome_OUTCOME_UNSPECIFIED, time.Time{}, 0, 0
 	case 0:

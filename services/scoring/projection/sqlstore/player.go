@@ -21,7 +21,7 @@ var (
 			(SELECT count(*) FROM hidden_games WHERE hidden_games.game_id = games.game_id)
 		FROM games WHERE games.player_id = ? ORDER BY games.started_at, games.game_id`)
 	selectGamePage = define(`SELECT ` + gameColumns + `, games.unranked_reason, 0 FROM games
-		WHERE games.player_id = ? AND (games.mode = 1 OR ? = 1) AND (games.ruleset_id = ? OR ? = '')
+		WHERE games.player_id = ? AND (games.mode = 1 OR games.mode = 3 AND games.started_at < ? OR ? = 1) AND (games.ruleset_id = ? OR ? = '')
 			AND (games.started_at, games.game_id) < (?, ?)
 		ORDER BY games.started_at DESC, games.game_id DESC LIMIT ?`)
 	setUnranked = define(`UPDATE games SET unranked_reason = ? WHERE game_id = ?`)
@@ -171,7 +171,7 @@ func (s *Store) PlayerGames(ctx context.Context, q projection.PlayerGamesQuery) 
 	if q.Before != nil {
 		before = []any{nanos(q.Before.StartedAt), q.Before.GameID}
 	}
-	args := append([]any{q.PlayerID, private, q.RulesetID, q.RulesetID}, append(before, q.Limit)...)
+	args := append([]any{q.PlayerID, nanos(q.FinalBefore), private, q.RulesetID, q.RulesetID}, append(before, q.Limit)...)
 	err = s.snapshot(ctx, "read games of a player", func(t tx) error {
 		games, err := rows(ctx, t, scanPlayerGame, selectGamePage, args...)
 		for _, g := range games {

@@ -39,6 +39,10 @@ const (
 	GameMode_GAME_MODE_RANDOM GameMode = 1
 	// The caller chose the seed: practice, never ranked, private.
 	GameMode_GAME_MODE_SEEDED GameMode = 2
+	// The deck of a day's challenge, the same for all; one attempt per player,
+	// day and ruleset. Private, and without seed and deck even when it is over,
+	// until the challenge is final.
+	GameMode_GAME_MODE_DAILY GameMode = 3
 )
 
 // Enum value maps for GameMode.
@@ -47,11 +51,13 @@ var (
 		0: "GAME_MODE_UNSPECIFIED",
 		1: "GAME_MODE_RANDOM",
 		2: "GAME_MODE_SEEDED",
+		3: "GAME_MODE_DAILY",
 	}
 	GameMode_value = map[string]int32{
 		"GAME_MODE_UNSPECIFIED": 0,
 		"GAME_MODE_RANDOM":      1,
 		"GAME_MODE_SEEDED":      2,
+		"GAME_MODE_DAILY":       3,
 	}
 )
 
@@ -349,7 +355,7 @@ type Record struct {
 	// first.
 	PreviousRevision uint64 `protobuf:"varint,14,opt,name=previous_revision,json=previousRevision,proto3" json:"previous_revision,omitempty"`
 	// Secrets made public because the game is over; only in the last record of a
-	// game.
+	// game, and never of a DAILY one: others still play that deck.
 	Revealed      *Secrets `protobuf:"bytes,15,opt,name=revealed,proto3" json:"revealed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2438,6 +2444,288 @@ func (x *GameState) GetStreamPosition() uint32 {
 	return 0
 }
 
+// What concerns more than one game: an event of the control stream.
+type ControlRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Unique to this record; the same in every attempt to store it. 16 bytes.
+	EventId []byte `protobuf:"bytes,1,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
+	// The subject in the control stream, such as
+	// "scoundrel.control.v1.daily.2026-12-01.classic".
+	Subject string `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
+	// 1 for the first record of the subject, +1 for every further one.
+	Version uint64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	// When it was decided (the server's clock).
+	RecordedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=recorded_at,json=recordedAt,proto3" json:"recorded_at,omitempty"`
+	// What is recorded.
+	//
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*ControlRecord_DailyChallenge
+	//	*ControlRecord_DailyReveal
+	Kind          isControlRecord_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ControlRecord) Reset() {
+	*x = ControlRecord{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ControlRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ControlRecord) ProtoMessage() {}
+
+func (x *ControlRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ControlRecord.ProtoReflect.Descriptor instead.
+func (*ControlRecord) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ControlRecord) GetEventId() []byte {
+	if x != nil {
+		return x.EventId
+	}
+	return nil
+}
+
+func (x *ControlRecord) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *ControlRecord) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *ControlRecord) GetRecordedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RecordedAt
+	}
+	return nil
+}
+
+func (x *ControlRecord) GetKind() isControlRecord_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *ControlRecord) GetDailyChallenge() *DailyChallenge {
+	if x != nil {
+		if x, ok := x.Kind.(*ControlRecord_DailyChallenge); ok {
+			return x.DailyChallenge
+		}
+	}
+	return nil
+}
+
+func (x *ControlRecord) GetDailyReveal() *DailyReveal {
+	if x != nil {
+		if x, ok := x.Kind.(*ControlRecord_DailyReveal); ok {
+			return x.DailyReveal
+		}
+	}
+	return nil
+}
+
+type isControlRecord_Kind interface {
+	isControlRecord_Kind()
+}
+
+type ControlRecord_DailyChallenge struct {
+	// A day's challenge was made. Only the first record of its subject.
+	DailyChallenge *DailyChallenge `protobuf:"bytes,5,opt,name=daily_challenge,json=dailyChallenge,proto3,oneof"`
+}
+
+type ControlRecord_DailyReveal struct {
+	// A day's challenge is final, and its secrets are public. Only the second
+	// record of its subject.
+	DailyReveal *DailyReveal `protobuf:"bytes,6,opt,name=daily_reveal,json=dailyReveal,proto3,oneof"`
+}
+
+func (*ControlRecord_DailyChallenge) isControlRecord_Kind() {}
+
+func (*ControlRecord_DailyReveal) isControlRecord_Kind() {}
+
+// The challenge of a day by one ruleset. Who stores it first has made it.
+type DailyChallenge struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The UTC date, such as "2026-12-01".
+	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	// The rules it is played by.
+	Ruleset *v1.Ruleset `protobuf:"bytes,2,opt,name=ruleset,proto3" json:"ruleset,omitempty"`
+	// SHA-256("scoundrel/v1" || seed) in lower-case hex.
+	Commitment string `protobuf:"bytes,3,opt,name=commitment,proto3" json:"commitment,omitempty"`
+	// The sealed Secrets (in the place of a game id the subject, version 1, field
+	// name "secrets").
+	Secrets *Sealed `protobuf:"bytes,4,opt,name=secrets,proto3" json:"secrets,omitempty"`
+	// 00:00 UTC of the date.
+	OpensAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=opens_at,json=opensAt,proto3" json:"opens_at,omitempty"`
+	// 24:00 UTC of the date; an attempt starts before it.
+	ClosesAt      *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=closes_at,json=closesAt,proto3" json:"closes_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DailyChallenge) Reset() {
+	*x = DailyChallenge{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DailyChallenge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DailyChallenge) ProtoMessage() {}
+
+func (x *DailyChallenge) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DailyChallenge.ProtoReflect.Descriptor instead.
+func (*DailyChallenge) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *DailyChallenge) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
+func (x *DailyChallenge) GetRuleset() *v1.Ruleset {
+	if x != nil {
+		return x.Ruleset
+	}
+	return nil
+}
+
+func (x *DailyChallenge) GetCommitment() string {
+	if x != nil {
+		return x.Commitment
+	}
+	return ""
+}
+
+func (x *DailyChallenge) GetSecrets() *Sealed {
+	if x != nil {
+		return x.Secrets
+	}
+	return nil
+}
+
+func (x *DailyChallenge) GetOpensAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OpensAt
+	}
+	return nil
+}
+
+func (x *DailyChallenge) GetClosesAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClosesAt
+	}
+	return nil
+}
+
+// The secrets of a challenge that is final. It stands for itself: no key is
+// needed, and not the record before it.
+type DailyReveal struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The UTC date, such as "2026-12-01".
+	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	// The rules it was played by.
+	Ruleset *v1.Ruleset `protobuf:"bytes,2,opt,name=ruleset,proto3" json:"ruleset,omitempty"`
+	// The seed and the deck that every attempt was played with.
+	Secrets       *Secrets `protobuf:"bytes,3,opt,name=secrets,proto3" json:"secrets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DailyReveal) Reset() {
+	*x = DailyReveal{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DailyReveal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DailyReveal) ProtoMessage() {}
+
+func (x *DailyReveal) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DailyReveal.ProtoReflect.Descriptor instead.
+func (*DailyReveal) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *DailyReveal) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
+func (x *DailyReveal) GetRuleset() *v1.Ruleset {
+	if x != nil {
+		return x.Ruleset
+	}
+	return nil
+}
+
+func (x *DailyReveal) GetSecrets() *Secrets {
+	if x != nil {
+		return x.Secrets
+	}
+	return nil
+}
+
 var File_scoundrel_event_v1_event_proto protoreflect.FileDescriptor
 
 const file_scoundrel_event_v1_event_proto_rawDesc = "" +
@@ -2593,11 +2881,34 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\x04deck\x18\x05 \x01(\fR\x04deck\x12\x1f\n" +
 	"\vrequest_ids\x18\x06 \x01(\fR\n" +
 	"requestIds\x12'\n" +
-	"\x0fstream_position\x18\a \x01(\aR\x0estreamPosition*Q\n" +
+	"\x0fstream_position\x18\a \x01(\aR\x0estreamPosition\"\xb8\x02\n" +
+	"\rControlRecord\x12\x19\n" +
+	"\bevent_id\x18\x01 \x01(\fR\aeventId\x12\x18\n" +
+	"\asubject\x18\x02 \x01(\tR\asubject\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x04R\aversion\x12;\n" +
+	"\vrecorded_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"recordedAt\x12M\n" +
+	"\x0fdaily_challenge\x18\x05 \x01(\v2\".scoundrel.event.v1.DailyChallengeH\x00R\x0edailyChallenge\x12D\n" +
+	"\fdaily_reveal\x18\x06 \x01(\v2\x1f.scoundrel.event.v1.DailyRevealH\x00R\vdailyRevealB\x06\n" +
+	"\x04kind\"\xa1\x02\n" +
+	"\x0eDailyChallenge\x12\x12\n" +
+	"\x04date\x18\x01 \x01(\tR\x04date\x125\n" +
+	"\aruleset\x18\x02 \x01(\v2\x1b.scoundrel.rules.v1.RulesetR\aruleset\x12\x1e\n" +
+	"\n" +
+	"commitment\x18\x03 \x01(\tR\n" +
+	"commitment\x124\n" +
+	"\asecrets\x18\x04 \x01(\v2\x1a.scoundrel.event.v1.SealedR\asecrets\x125\n" +
+	"\bopens_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\aopensAt\x127\n" +
+	"\tcloses_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\bclosesAt\"\x8f\x01\n" +
+	"\vDailyReveal\x12\x12\n" +
+	"\x04date\x18\x01 \x01(\tR\x04date\x125\n" +
+	"\aruleset\x18\x02 \x01(\v2\x1b.scoundrel.rules.v1.RulesetR\aruleset\x125\n" +
+	"\asecrets\x18\x03 \x01(\v2\x1b.scoundrel.event.v1.SecretsR\asecrets*f\n" +
 	"\bGameMode\x12\x19\n" +
 	"\x15GAME_MODE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10GAME_MODE_RANDOM\x10\x01\x12\x14\n" +
-	"\x10GAME_MODE_SEEDED\x10\x02*Q\n" +
+	"\x10GAME_MODE_SEEDED\x10\x02\x12\x13\n" +
+	"\x0fGAME_MODE_DAILY\x10\x03*Q\n" +
 	"\tActorKind\x12\x1a\n" +
 	"\x16ACTOR_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10ACTOR_KIND_HUMAN\x10\x01\x12\x12\n" +
@@ -2627,7 +2938,7 @@ func file_scoundrel_event_v1_event_proto_rawDescGZIP() []byte {
 }
 
 var file_scoundrel_event_v1_event_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_scoundrel_event_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_scoundrel_event_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_scoundrel_event_v1_event_proto_goTypes = []any{
 	(GameMode)(0),                 // 0: scoundrel.event.v1.GameMode
 	(ActorKind)(0),                // 1: scoundrel.event.v1.ActorKind
@@ -2661,15 +2972,18 @@ var file_scoundrel_event_v1_event_proto_goTypes = []any{
 	(*DungeonPosition)(nil),       // 29: scoundrel.event.v1.DungeonPosition
 	(*GameOver)(nil),              // 30: scoundrel.event.v1.GameOver
 	(*GameState)(nil),             // 31: scoundrel.event.v1.GameState
-	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
-	(*v1.Move)(nil),               // 33: scoundrel.rules.v1.Move
-	(*v1.Ruleset)(nil),            // 34: scoundrel.rules.v1.Ruleset
-	(v1.Outcome)(0),               // 35: scoundrel.rules.v1.Outcome
+	(*ControlRecord)(nil),         // 32: scoundrel.event.v1.ControlRecord
+	(*DailyChallenge)(nil),        // 33: scoundrel.event.v1.DailyChallenge
+	(*DailyReveal)(nil),           // 34: scoundrel.event.v1.DailyReveal
+	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
+	(*v1.Move)(nil),               // 36: scoundrel.rules.v1.Move
+	(*v1.Ruleset)(nil),            // 37: scoundrel.rules.v1.Ruleset
+	(v1.Outcome)(0),               // 38: scoundrel.rules.v1.Outcome
 }
 var file_scoundrel_event_v1_event_proto_depIdxs = []int32{
 	1,  // 0: scoundrel.event.v1.Record.actor_kind:type_name -> scoundrel.event.v1.ActorKind
-	32, // 1: scoundrel.event.v1.Record.recorded_at:type_name -> google.protobuf.Timestamp
-	33, // 2: scoundrel.event.v1.Record.move:type_name -> scoundrel.rules.v1.Move
+	35, // 1: scoundrel.event.v1.Record.recorded_at:type_name -> google.protobuf.Timestamp
+	36, // 2: scoundrel.event.v1.Record.move:type_name -> scoundrel.rules.v1.Move
 	6,  // 3: scoundrel.event.v1.Record.facts:type_name -> scoundrel.event.v1.Fact
 	4,  // 4: scoundrel.event.v1.Record.state:type_name -> scoundrel.event.v1.Sealed
 	8,  // 5: scoundrel.event.v1.Record.revealed:type_name -> scoundrel.event.v1.Secrets
@@ -2696,25 +3010,34 @@ var file_scoundrel_event_v1_event_proto_depIdxs = []int32{
 	27, // 26: scoundrel.event.v1.Fact.card_recycled:type_name -> scoundrel.event.v1.CardRecycled
 	28, // 27: scoundrel.event.v1.Fact.card_returned:type_name -> scoundrel.event.v1.CardReturned
 	0,  // 28: scoundrel.event.v1.GameStarted.mode:type_name -> scoundrel.event.v1.GameMode
-	34, // 29: scoundrel.event.v1.GameStarted.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	37, // 29: scoundrel.event.v1.GameStarted.ruleset:type_name -> scoundrel.rules.v1.Ruleset
 	4,  // 30: scoundrel.event.v1.GameStarted.secrets:type_name -> scoundrel.event.v1.Sealed
 	2,  // 31: scoundrel.event.v1.MonsterFought.fight:type_name -> scoundrel.event.v1.FightKind
 	4,  // 32: scoundrel.event.v1.CardRecycled.sealed_position:type_name -> scoundrel.event.v1.Sealed
 	29, // 33: scoundrel.event.v1.CardRecycled.position:type_name -> scoundrel.event.v1.DungeonPosition
 	4,  // 34: scoundrel.event.v1.CardReturned.sealed_position:type_name -> scoundrel.event.v1.Sealed
 	29, // 35: scoundrel.event.v1.CardReturned.position:type_name -> scoundrel.event.v1.DungeonPosition
-	35, // 36: scoundrel.event.v1.GameOver.outcome:type_name -> scoundrel.rules.v1.Outcome
-	34, // 37: scoundrel.event.v1.GameOver.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	38, // 36: scoundrel.event.v1.GameOver.outcome:type_name -> scoundrel.rules.v1.Outcome
+	37, // 37: scoundrel.event.v1.GameOver.ruleset:type_name -> scoundrel.rules.v1.Ruleset
 	3,  // 38: scoundrel.event.v1.GameOver.last_card_use:type_name -> scoundrel.event.v1.LastCardUse
-	32, // 39: scoundrel.event.v1.GameOver.started_at:type_name -> google.protobuf.Timestamp
+	35, // 39: scoundrel.event.v1.GameOver.started_at:type_name -> google.protobuf.Timestamp
 	0,  // 40: scoundrel.event.v1.GameOver.mode:type_name -> scoundrel.event.v1.GameMode
 	0,  // 41: scoundrel.event.v1.GameState.mode:type_name -> scoundrel.event.v1.GameMode
-	32, // 42: scoundrel.event.v1.GameState.started_at:type_name -> google.protobuf.Timestamp
-	43, // [43:43] is the sub-list for method output_type
-	43, // [43:43] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	35, // 42: scoundrel.event.v1.GameState.started_at:type_name -> google.protobuf.Timestamp
+	35, // 43: scoundrel.event.v1.ControlRecord.recorded_at:type_name -> google.protobuf.Timestamp
+	33, // 44: scoundrel.event.v1.ControlRecord.daily_challenge:type_name -> scoundrel.event.v1.DailyChallenge
+	34, // 45: scoundrel.event.v1.ControlRecord.daily_reveal:type_name -> scoundrel.event.v1.DailyReveal
+	37, // 46: scoundrel.event.v1.DailyChallenge.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	4,  // 47: scoundrel.event.v1.DailyChallenge.secrets:type_name -> scoundrel.event.v1.Sealed
+	35, // 48: scoundrel.event.v1.DailyChallenge.opens_at:type_name -> google.protobuf.Timestamp
+	35, // 49: scoundrel.event.v1.DailyChallenge.closes_at:type_name -> google.protobuf.Timestamp
+	37, // 50: scoundrel.event.v1.DailyReveal.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	8,  // 51: scoundrel.event.v1.DailyReveal.secrets:type_name -> scoundrel.event.v1.Secrets
+	52, // [52:52] is the sub-list for method output_type
+	52, // [52:52] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_scoundrel_event_v1_event_proto_init() }
@@ -2746,13 +3069,17 @@ func file_scoundrel_event_v1_event_proto_init() {
 		(*Fact_CardRecycled)(nil),
 		(*Fact_CardReturned)(nil),
 	}
+	file_scoundrel_event_v1_event_proto_msgTypes[28].OneofWrappers = []any{
+		(*ControlRecord_DailyChallenge)(nil),
+		(*ControlRecord_DailyReveal)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scoundrel_event_v1_event_proto_rawDesc), len(file_scoundrel_event_v1_event_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   28,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -143,9 +143,10 @@ type Game struct {
 	EndedAt *timestamppb.Timestamp `protobuf:"bytes,19,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
 	// The score, once won or lost.
 	Score *int32 `protobuf:"varint,20,opt,name=score,proto3,oneof" json:"score,omitempty"`
-	// The seed in lower-case hex, once over.
+	// The seed in lower-case hex, once over; of a DAILY game once its challenge
+	// is final as well.
 	Seed string `protobuf:"bytes,21,opt,name=seed,proto3" json:"seed,omitempty"`
-	// The whole deck as it was shuffled, top first, once over.
+	// The whole deck as it was shuffled, top first, when the seed is told.
 	Deck []string `protobuf:"bytes,22,rep,name=deck,proto3" json:"deck,omitempty"`
 	// Accepted moves of the player, avoids included.
 	Moves uint32 `protobuf:"varint,23,opt,name=moves,proto3" json:"moves,omitempty"`
@@ -878,9 +879,10 @@ func (*StartGameRequest_Ruleset) isStartGameRequest_Rules() {}
 // A started game.
 type StartGameResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The game at version 1.
+	// The game at version 1; an attempt at a daily challenge that is gone on with,
+	// as it stands.
 	Game *Game `protobuf:"bytes,1,opt,name=game,proto3" json:"game,omitempty"`
-	// What happened: the set-up, the first room.
+	// What made this version of the game; of a start the set-up and the first room.
 	Facts []*v11.Fact `protobuf:"bytes,2,rep,name=facts,proto3" json:"facts,omitempty"`
 	// Lets a read of the scoring service include this command.
 	ConsistencyToken string `protobuf:"bytes,3,opt,name=consistency_token,json=consistencyToken,proto3" json:"consistency_token,omitempty"`
@@ -1386,9 +1388,10 @@ type GetGameHistoryResponse struct {
 	Entries []*HistoryEntry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
 	// Set if there is more.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// The seed in lower-case hex, once the game is over.
+	// The seed in lower-case hex, once the game is over; of a DAILY game once its
+	// challenge is final as well.
 	Seed string `protobuf:"bytes,3,opt,name=seed,proto3" json:"seed,omitempty"`
-	// The whole deck as it was shuffled, top first, once the game is over.
+	// The whole deck as it was shuffled, top first, when the seed is told.
 	Deck []string `protobuf:"bytes,4,rep,name=deck,proto3" json:"deck,omitempty"`
 	// The game.
 	GameId string `protobuf:"bytes,5,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
@@ -1927,6 +1930,239 @@ func (x *RulesetOption) GetText() string {
 	return ""
 }
 
+// A request for a daily challenge.
+type GetDailyChallengeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A UTC date such as "2026-12-01"; today if empty.
+	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	// One of ListRulesetsResponse.ranked_ruleset_ids; "classic" if empty.
+	RulesetId     string `protobuf:"bytes,2,opt,name=ruleset_id,json=rulesetId,proto3" json:"ruleset_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDailyChallengeRequest) Reset() {
+	*x = GetDailyChallengeRequest{}
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDailyChallengeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDailyChallengeRequest) ProtoMessage() {}
+
+func (x *GetDailyChallengeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDailyChallengeRequest.ProtoReflect.Descriptor instead.
+func (*GetDailyChallengeRequest) Descriptor() ([]byte, []int) {
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *GetDailyChallengeRequest) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
+func (x *GetDailyChallengeRequest) GetRulesetId() string {
+	if x != nil {
+		return x.RulesetId
+	}
+	return ""
+}
+
+// A daily challenge.
+type GetDailyChallengeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The challenge.
+	Challenge     *DailyChallenge `protobuf:"bytes,1,opt,name=challenge,proto3" json:"challenge,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDailyChallengeResponse) Reset() {
+	*x = GetDailyChallengeResponse{}
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDailyChallengeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDailyChallengeResponse) ProtoMessage() {}
+
+func (x *GetDailyChallengeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDailyChallengeResponse.ProtoReflect.Descriptor instead.
+func (*GetDailyChallengeResponse) Descriptor() ([]byte, []int) {
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *GetDailyChallengeResponse) GetChallenge() *DailyChallenge {
+	if x != nil {
+		return x.Challenge
+	}
+	return nil
+}
+
+// A day's challenge by one ruleset: every player has one attempt at the same
+// deck.
+type DailyChallenge struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The UTC date, such as "2026-12-01".
+	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	// The canonical name of its rules.
+	RulesetId string `protobuf:"bytes,2,opt,name=ruleset_id,json=rulesetId,proto3" json:"ruleset_id,omitempty"`
+	// The rules it is played by.
+	Ruleset *v1.Ruleset `protobuf:"bytes,3,opt,name=ruleset,proto3" json:"ruleset,omitempty"`
+	// 00:00 UTC of the date.
+	OpensAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=opens_at,json=opensAt,proto3" json:"opens_at,omitempty"`
+	// 24:00 UTC of the date: an attempt must be started before.
+	ClosesAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=closes_at,json=closesAt,proto3" json:"closes_at,omitempty"`
+	// One hour after closes_at: an attempt must be over before, and everything is
+	// told from then on.
+	FinalAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=final_at,json=finalAt,proto3" json:"final_at,omitempty"`
+	// SHA-256("scoundrel/v1" || seed) in lower-case hex. Once the seed is known it
+	// proves that the deck was not changed after the commitment was told; it cannot
+	// prove that the server drew the seed by chance rather than chose it.
+	Commitment string `protobuf:"bytes,7,opt,name=commitment,proto3" json:"commitment,omitempty"`
+	// Whether final_at has passed.
+	Final bool `protobuf:"varint,8,opt,name=final,proto3" json:"final,omitempty"`
+	// The seed in lower-case hex, once final. A SEEDED game with it is practice on
+	// the same deck.
+	Seed string `protobuf:"bytes,9,opt,name=seed,proto3" json:"seed,omitempty"`
+	// The whole deck as every attempt was dealt it, top first, once final.
+	Deck          []string `protobuf:"bytes,10,rep,name=deck,proto3" json:"deck,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DailyChallenge) Reset() {
+	*x = DailyChallenge{}
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DailyChallenge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DailyChallenge) ProtoMessage() {}
+
+func (x *DailyChallenge) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_game_v1_game_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DailyChallenge.ProtoReflect.Descriptor instead.
+func (*DailyChallenge) Descriptor() ([]byte, []int) {
+	return file_scoundrel_game_v1_game_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *DailyChallenge) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
+func (x *DailyChallenge) GetRulesetId() string {
+	if x != nil {
+		return x.RulesetId
+	}
+	return ""
+}
+
+func (x *DailyChallenge) GetRuleset() *v1.Ruleset {
+	if x != nil {
+		return x.Ruleset
+	}
+	return nil
+}
+
+func (x *DailyChallenge) GetOpensAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OpensAt
+	}
+	return nil
+}
+
+func (x *DailyChallenge) GetClosesAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClosesAt
+	}
+	return nil
+}
+
+func (x *DailyChallenge) GetFinalAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FinalAt
+	}
+	return nil
+}
+
+func (x *DailyChallenge) GetCommitment() string {
+	if x != nil {
+		return x.Commitment
+	}
+	return ""
+}
+
+func (x *DailyChallenge) GetFinal() bool {
+	if x != nil {
+		return x.Final
+	}
+	return false
+}
+
+func (x *DailyChallenge) GetSeed() string {
+	if x != nil {
+		return x.Seed
+	}
+	return ""
+}
+
+func (x *DailyChallenge) GetDeck() []string {
+	if x != nil {
+		return x.Deck
+	}
+	return nil
+}
+
 var File_scoundrel_game_v1_game_proto protoreflect.FileDescriptor
 
 const file_scoundrel_game_v1_game_proto_rawDesc = "" +
@@ -2079,14 +2315,36 @@ const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\rRulesetOption\x12\x16\n" +
 	"\x06option\x18\x01 \x01(\tR\x06option\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text*\x87\x01\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"`\n" +
+	"\x18GetDailyChallengeRequest\x12\x1b\n" +
+	"\x04date\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18\n" +
+	"R\x04date\x12'\n" +
+	"\n" +
+	"ruleset_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\trulesetId\"\\\n" +
+	"\x19GetDailyChallengeResponse\x12?\n" +
+	"\tchallenge\x18\x01 \x01(\v2!.scoundrel.game.v1.DailyChallengeR\tchallenge\"\xff\x02\n" +
+	"\x0eDailyChallenge\x12\x12\n" +
+	"\x04date\x18\x01 \x01(\tR\x04date\x12\x1d\n" +
+	"\n" +
+	"ruleset_id\x18\x02 \x01(\tR\trulesetId\x125\n" +
+	"\aruleset\x18\x03 \x01(\v2\x1b.scoundrel.rules.v1.RulesetR\aruleset\x125\n" +
+	"\bopens_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\aopensAt\x127\n" +
+	"\tcloses_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bclosesAt\x125\n" +
+	"\bfinal_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\afinalAt\x12\x1e\n" +
+	"\n" +
+	"commitment\x18\a \x01(\tR\n" +
+	"commitment\x12\x14\n" +
+	"\x05final\x18\b \x01(\bR\x05final\x12\x12\n" +
+	"\x04seed\x18\t \x01(\tR\x04seed\x12\x12\n" +
+	"\x04deck\x18\n" +
+	" \x03(\tR\x04deck*\x87\x01\n" +
 	"\n" +
 	"GameStatus\x12\x1b\n" +
 	"\x17GAME_STATUS_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12GAME_STATUS_ACTIVE\x10\x01\x12\x13\n" +
 	"\x0fGAME_STATUS_WON\x10\x02\x12\x14\n" +
 	"\x10GAME_STATUS_LOST\x10\x03\x12\x19\n" +
-	"\x15GAME_STATUS_ABANDONED\x10\x042\xaf\x04\n" +
+	"\x15GAME_STATUS_ABANDONED\x10\x042\x9f\x05\n" +
 	"\vGameService\x12V\n" +
 	"\tStartGame\x12#.scoundrel.game.v1.StartGameRequest\x1a$.scoundrel.game.v1.StartGameResponse\x12P\n" +
 	"\aGetGame\x12!.scoundrel.game.v1.GetGameRequest\x1a\".scoundrel.game.v1.GetGameResponse\x12S\n" +
@@ -2094,7 +2352,8 @@ const file_scoundrel_game_v1_game_proto_rawDesc = "" +
 	"\n" +
 	"ResignGame\x12$.scoundrel.game.v1.ResignGameRequest\x1a%.scoundrel.game.v1.ResignGameResponse\x12e\n" +
 	"\x0eGetGameHistory\x12(.scoundrel.game.v1.GetGameHistoryRequest\x1a).scoundrel.game.v1.GetGameHistoryResponse\x12_\n" +
-	"\fListRulesets\x12&.scoundrel.game.v1.ListRulesetsRequest\x1a'.scoundrel.game.v1.ListRulesetsResponseB\xce\x01\n" +
+	"\fListRulesets\x12&.scoundrel.game.v1.ListRulesetsRequest\x1a'.scoundrel.game.v1.ListRulesetsResponse\x12n\n" +
+	"\x11GetDailyChallenge\x12+.scoundrel.game.v1.GetDailyChallengeRequest\x1a,.scoundrel.game.v1.GetDailyChallengeResponseB\xce\x01\n" +
 	"\x15com.scoundrel.game.v1B\tGameProtoP\x01ZDgithub.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1;gamev1\xa2\x02\x03SGX\xaa\x02\x11Scoundrel.Game.V1\xca\x02\x11Scoundrel\\Game\\V1\xe2\x02\x1dScoundrel\\Game\\V1\\GPBMetadata\xea\x02\x13Scoundrel::Game::V1b\x06proto3"
 
 var (
@@ -2110,93 +2369,103 @@ func file_scoundrel_game_v1_game_proto_rawDescGZIP() []byte {
 }
 
 var file_scoundrel_game_v1_game_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_scoundrel_game_v1_game_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_scoundrel_game_v1_game_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_scoundrel_game_v1_game_proto_goTypes = []any{
-	(GameStatus)(0),                // 0: scoundrel.game.v1.GameStatus
-	(*Game)(nil),                   // 1: scoundrel.game.v1.Game
-	(*RoomCard)(nil),               // 2: scoundrel.game.v1.RoomCard
-	(*Weapon)(nil),                 // 3: scoundrel.game.v1.Weapon
-	(*Companion)(nil),              // 4: scoundrel.game.v1.Companion
-	(*Bearer)(nil),                 // 5: scoundrel.game.v1.Bearer
-	(*LegalMove)(nil),              // 6: scoundrel.game.v1.LegalMove
-	(*StartGameRequest)(nil),       // 7: scoundrel.game.v1.StartGameRequest
-	(*StartGameResponse)(nil),      // 8: scoundrel.game.v1.StartGameResponse
-	(*GetGameRequest)(nil),         // 9: scoundrel.game.v1.GetGameRequest
-	(*GetGameResponse)(nil),        // 10: scoundrel.game.v1.GetGameResponse
-	(*PlayMoveRequest)(nil),        // 11: scoundrel.game.v1.PlayMoveRequest
-	(*PlayMoveResponse)(nil),       // 12: scoundrel.game.v1.PlayMoveResponse
-	(*ResignGameRequest)(nil),      // 13: scoundrel.game.v1.ResignGameRequest
-	(*ResignGameResponse)(nil),     // 14: scoundrel.game.v1.ResignGameResponse
-	(*GetGameHistoryRequest)(nil),  // 15: scoundrel.game.v1.GetGameHistoryRequest
-	(*GetGameHistoryResponse)(nil), // 16: scoundrel.game.v1.GetGameHistoryResponse
-	(*HistoryEntry)(nil),           // 17: scoundrel.game.v1.HistoryEntry
-	(*ListRulesetsRequest)(nil),    // 18: scoundrel.game.v1.ListRulesetsRequest
-	(*ListRulesetsResponse)(nil),   // 19: scoundrel.game.v1.ListRulesetsResponse
-	(*Preset)(nil),                 // 20: scoundrel.game.v1.Preset
-	(*RulesetVariant)(nil),         // 21: scoundrel.game.v1.RulesetVariant
-	(*RulesetOption)(nil),          // 22: scoundrel.game.v1.RulesetOption
-	(*v1.Ruleset)(nil),             // 23: scoundrel.rules.v1.Ruleset
-	(v11.GameMode)(0),              // 24: scoundrel.event.v1.GameMode
-	(*timestamppb.Timestamp)(nil),  // 25: google.protobuf.Timestamp
-	(v11.ActorKind)(0),             // 26: scoundrel.event.v1.ActorKind
-	(v1.CardRole)(0),               // 27: scoundrel.rules.v1.CardRole
-	(*v1.Move)(nil),                // 28: scoundrel.rules.v1.Move
-	(*v11.Fact)(nil),               // 29: scoundrel.event.v1.Fact
-	(v1.Variant)(0),                // 30: scoundrel.rules.v1.Variant
+	(GameStatus)(0),                   // 0: scoundrel.game.v1.GameStatus
+	(*Game)(nil),                      // 1: scoundrel.game.v1.Game
+	(*RoomCard)(nil),                  // 2: scoundrel.game.v1.RoomCard
+	(*Weapon)(nil),                    // 3: scoundrel.game.v1.Weapon
+	(*Companion)(nil),                 // 4: scoundrel.game.v1.Companion
+	(*Bearer)(nil),                    // 5: scoundrel.game.v1.Bearer
+	(*LegalMove)(nil),                 // 6: scoundrel.game.v1.LegalMove
+	(*StartGameRequest)(nil),          // 7: scoundrel.game.v1.StartGameRequest
+	(*StartGameResponse)(nil),         // 8: scoundrel.game.v1.StartGameResponse
+	(*GetGameRequest)(nil),            // 9: scoundrel.game.v1.GetGameRequest
+	(*GetGameResponse)(nil),           // 10: scoundrel.game.v1.GetGameResponse
+	(*PlayMoveRequest)(nil),           // 11: scoundrel.game.v1.PlayMoveRequest
+	(*PlayMoveResponse)(nil),          // 12: scoundrel.game.v1.PlayMoveResponse
+	(*ResignGameRequest)(nil),         // 13: scoundrel.game.v1.ResignGameRequest
+	(*ResignGameResponse)(nil),        // 14: scoundrel.game.v1.ResignGameResponse
+	(*GetGameHistoryRequest)(nil),     // 15: scoundrel.game.v1.GetGameHistoryRequest
+	(*GetGameHistoryResponse)(nil),    // 16: scoundrel.game.v1.GetGameHistoryResponse
+	(*HistoryEntry)(nil),              // 17: scoundrel.game.v1.HistoryEntry
+	(*ListRulesetsRequest)(nil),       // 18: scoundrel.game.v1.ListRulesetsRequest
+	(*ListRulesetsResponse)(nil),      // 19: scoundrel.game.v1.ListRulesetsResponse
+	(*Preset)(nil),                    // 20: scoundrel.game.v1.Preset
+	(*RulesetVariant)(nil),            // 21: scoundrel.game.v1.RulesetVariant
+	(*RulesetOption)(nil),             // 22: scoundrel.game.v1.RulesetOption
+	(*GetDailyChallengeRequest)(nil),  // 23: scoundrel.game.v1.GetDailyChallengeRequest
+	(*GetDailyChallengeResponse)(nil), // 24: scoundrel.game.v1.GetDailyChallengeResponse
+	(*DailyChallenge)(nil),            // 25: scoundrel.game.v1.DailyChallenge
+	(*v1.Ruleset)(nil),                // 26: scoundrel.rules.v1.Ruleset
+	(v11.GameMode)(0),                 // 27: scoundrel.event.v1.GameMode
+	(*timestamppb.Timestamp)(nil),     // 28: google.protobuf.Timestamp
+	(v11.ActorKind)(0),                // 29: scoundrel.event.v1.ActorKind
+	(v1.CardRole)(0),                  // 30: scoundrel.rules.v1.CardRole
+	(*v1.Move)(nil),                   // 31: scoundrel.rules.v1.Move
+	(*v11.Fact)(nil),                  // 32: scoundrel.event.v1.Fact
+	(v1.Variant)(0),                   // 33: scoundrel.rules.v1.Variant
 }
 var file_scoundrel_game_v1_game_proto_depIdxs = []int32{
-	23, // 0: scoundrel.game.v1.Game.ruleset:type_name -> scoundrel.rules.v1.Ruleset
-	24, // 1: scoundrel.game.v1.Game.mode:type_name -> scoundrel.event.v1.GameMode
+	26, // 0: scoundrel.game.v1.Game.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	27, // 1: scoundrel.game.v1.Game.mode:type_name -> scoundrel.event.v1.GameMode
 	0,  // 2: scoundrel.game.v1.Game.status:type_name -> scoundrel.game.v1.GameStatus
 	2,  // 3: scoundrel.game.v1.Game.room:type_name -> scoundrel.game.v1.RoomCard
 	3,  // 4: scoundrel.game.v1.Game.weapon:type_name -> scoundrel.game.v1.Weapon
 	6,  // 5: scoundrel.game.v1.Game.legal_moves:type_name -> scoundrel.game.v1.LegalMove
-	25, // 6: scoundrel.game.v1.Game.started_at:type_name -> google.protobuf.Timestamp
-	25, // 7: scoundrel.game.v1.Game.ended_at:type_name -> google.protobuf.Timestamp
-	26, // 8: scoundrel.game.v1.Game.actor_kind:type_name -> scoundrel.event.v1.ActorKind
+	28, // 6: scoundrel.game.v1.Game.started_at:type_name -> google.protobuf.Timestamp
+	28, // 7: scoundrel.game.v1.Game.ended_at:type_name -> google.protobuf.Timestamp
+	29, // 8: scoundrel.game.v1.Game.actor_kind:type_name -> scoundrel.event.v1.ActorKind
 	4,  // 9: scoundrel.game.v1.Game.companion:type_name -> scoundrel.game.v1.Companion
 	5,  // 10: scoundrel.game.v1.Game.bearer:type_name -> scoundrel.game.v1.Bearer
-	27, // 11: scoundrel.game.v1.RoomCard.role:type_name -> scoundrel.rules.v1.CardRole
+	30, // 11: scoundrel.game.v1.RoomCard.role:type_name -> scoundrel.rules.v1.CardRole
 	3,  // 12: scoundrel.game.v1.Companion.weapon:type_name -> scoundrel.game.v1.Weapon
-	28, // 13: scoundrel.game.v1.LegalMove.move:type_name -> scoundrel.rules.v1.Move
-	23, // 14: scoundrel.game.v1.StartGameRequest.ruleset:type_name -> scoundrel.rules.v1.Ruleset
-	24, // 15: scoundrel.game.v1.StartGameRequest.mode:type_name -> scoundrel.event.v1.GameMode
+	31, // 13: scoundrel.game.v1.LegalMove.move:type_name -> scoundrel.rules.v1.Move
+	26, // 14: scoundrel.game.v1.StartGameRequest.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	27, // 15: scoundrel.game.v1.StartGameRequest.mode:type_name -> scoundrel.event.v1.GameMode
 	1,  // 16: scoundrel.game.v1.StartGameResponse.game:type_name -> scoundrel.game.v1.Game
-	29, // 17: scoundrel.game.v1.StartGameResponse.facts:type_name -> scoundrel.event.v1.Fact
+	32, // 17: scoundrel.game.v1.StartGameResponse.facts:type_name -> scoundrel.event.v1.Fact
 	1,  // 18: scoundrel.game.v1.GetGameResponse.game:type_name -> scoundrel.game.v1.Game
-	28, // 19: scoundrel.game.v1.PlayMoveRequest.move:type_name -> scoundrel.rules.v1.Move
+	31, // 19: scoundrel.game.v1.PlayMoveRequest.move:type_name -> scoundrel.rules.v1.Move
 	1,  // 20: scoundrel.game.v1.PlayMoveResponse.game:type_name -> scoundrel.game.v1.Game
-	29, // 21: scoundrel.game.v1.PlayMoveResponse.facts:type_name -> scoundrel.event.v1.Fact
+	32, // 21: scoundrel.game.v1.PlayMoveResponse.facts:type_name -> scoundrel.event.v1.Fact
 	1,  // 22: scoundrel.game.v1.ResignGameResponse.game:type_name -> scoundrel.game.v1.Game
-	29, // 23: scoundrel.game.v1.ResignGameResponse.facts:type_name -> scoundrel.event.v1.Fact
+	32, // 23: scoundrel.game.v1.ResignGameResponse.facts:type_name -> scoundrel.event.v1.Fact
 	17, // 24: scoundrel.game.v1.GetGameHistoryResponse.entries:type_name -> scoundrel.game.v1.HistoryEntry
-	25, // 25: scoundrel.game.v1.HistoryEntry.recorded_at:type_name -> google.protobuf.Timestamp
-	28, // 26: scoundrel.game.v1.HistoryEntry.move:type_name -> scoundrel.rules.v1.Move
-	29, // 27: scoundrel.game.v1.HistoryEntry.facts:type_name -> scoundrel.event.v1.Fact
+	28, // 25: scoundrel.game.v1.HistoryEntry.recorded_at:type_name -> google.protobuf.Timestamp
+	31, // 26: scoundrel.game.v1.HistoryEntry.move:type_name -> scoundrel.rules.v1.Move
+	32, // 27: scoundrel.game.v1.HistoryEntry.facts:type_name -> scoundrel.event.v1.Fact
 	20, // 28: scoundrel.game.v1.ListRulesetsResponse.presets:type_name -> scoundrel.game.v1.Preset
 	22, // 29: scoundrel.game.v1.ListRulesetsResponse.options:type_name -> scoundrel.game.v1.RulesetOption
 	21, // 30: scoundrel.game.v1.ListRulesetsResponse.variants:type_name -> scoundrel.game.v1.RulesetVariant
-	23, // 31: scoundrel.game.v1.Preset.ruleset:type_name -> scoundrel.rules.v1.Ruleset
-	30, // 32: scoundrel.game.v1.RulesetVariant.variant:type_name -> scoundrel.rules.v1.Variant
-	30, // 33: scoundrel.game.v1.RulesetVariant.needs:type_name -> scoundrel.rules.v1.Variant
-	30, // 34: scoundrel.game.v1.RulesetVariant.excludes:type_name -> scoundrel.rules.v1.Variant
-	7,  // 35: scoundrel.game.v1.GameService.StartGame:input_type -> scoundrel.game.v1.StartGameRequest
-	9,  // 36: scoundrel.game.v1.GameService.GetGame:input_type -> scoundrel.game.v1.GetGameRequest
-	11, // 37: scoundrel.game.v1.GameService.PlayMove:input_type -> scoundrel.game.v1.PlayMoveRequest
-	13, // 38: scoundrel.game.v1.GameService.ResignGame:input_type -> scoundrel.game.v1.ResignGameRequest
-	15, // 39: scoundrel.game.v1.GameService.GetGameHistory:input_type -> scoundrel.game.v1.GetGameHistoryRequest
-	18, // 40: scoundrel.game.v1.GameService.ListRulesets:input_type -> scoundrel.game.v1.ListRulesetsRequest
-	8,  // 41: scoundrel.game.v1.GameService.StartGame:output_type -> scoundrel.game.v1.StartGameResponse
-	10, // 42: scoundrel.game.v1.GameService.GetGame:output_type -> scoundrel.game.v1.GetGameResponse
-	12, // 43: scoundrel.game.v1.GameService.PlayMove:output_type -> scoundrel.game.v1.PlayMoveResponse
-	14, // 44: scoundrel.game.v1.GameService.ResignGame:output_type -> scoundrel.game.v1.ResignGameResponse
-	16, // 45: scoundrel.game.v1.GameService.GetGameHistory:output_type -> scoundrel.game.v1.GetGameHistoryResponse
-	19, // 46: scoundrel.game.v1.GameService.ListRulesets:output_type -> scoundrel.game.v1.ListRulesetsResponse
-	41, // [41:47] is the sub-list for method output_type
-	35, // [35:41] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	26, // 31: scoundrel.game.v1.Preset.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	33, // 32: scoundrel.game.v1.RulesetVariant.variant:type_name -> scoundrel.rules.v1.Variant
+	33, // 33: scoundrel.game.v1.RulesetVariant.needs:type_name -> scoundrel.rules.v1.Variant
+	33, // 34: scoundrel.game.v1.RulesetVariant.excludes:type_name -> scoundrel.rules.v1.Variant
+	25, // 35: scoundrel.game.v1.GetDailyChallengeResponse.challenge:type_name -> scoundrel.game.v1.DailyChallenge
+	26, // 36: scoundrel.game.v1.DailyChallenge.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	28, // 37: scoundrel.game.v1.DailyChallenge.opens_at:type_name -> google.protobuf.Timestamp
+	28, // 38: scoundrel.game.v1.DailyChallenge.closes_at:type_name -> google.protobuf.Timestamp
+	28, // 39: scoundrel.game.v1.DailyChallenge.final_at:type_name -> google.protobuf.Timestamp
+	7,  // 40: scoundrel.game.v1.GameService.StartGame:input_type -> scoundrel.game.v1.StartGameRequest
+	9,  // 41: scoundrel.game.v1.GameService.GetGame:input_type -> scoundrel.game.v1.GetGameRequest
+	11, // 42: scoundrel.game.v1.GameService.PlayMove:input_type -> scoundrel.game.v1.PlayMoveRequest
+	13, // 43: scoundrel.game.v1.GameService.ResignGame:input_type -> scoundrel.game.v1.ResignGameRequest
+	15, // 44: scoundrel.game.v1.GameService.GetGameHistory:input_type -> scoundrel.game.v1.GetGameHistoryRequest
+	18, // 45: scoundrel.game.v1.GameService.ListRulesets:input_type -> scoundrel.game.v1.ListRulesetsRequest
+	23, // 46: scoundrel.game.v1.GameService.GetDailyChallenge:input_type -> scoundrel.game.v1.GetDailyChallengeRequest
+	8,  // 47: scoundrel.game.v1.GameService.StartGame:output_type -> scoundrel.game.v1.StartGameResponse
+	10, // 48: scoundrel.game.v1.GameService.GetGame:output_type -> scoundrel.game.v1.GetGameResponse
+	12, // 49: scoundrel.game.v1.GameService.PlayMove:output_type -> scoundrel.game.v1.PlayMoveResponse
+	14, // 50: scoundrel.game.v1.GameService.ResignGame:output_type -> scoundrel.game.v1.ResignGameResponse
+	16, // 51: scoundrel.game.v1.GameService.GetGameHistory:output_type -> scoundrel.game.v1.GetGameHistoryResponse
+	19, // 52: scoundrel.game.v1.GameService.ListRulesets:output_type -> scoundrel.game.v1.ListRulesetsResponse
+	24, // 53: scoundrel.game.v1.GameService.GetDailyChallenge:output_type -> scoundrel.game.v1.GetDailyChallengeResponse
+	47, // [47:54] is the sub-list for method output_type
+	40, // [40:47] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_scoundrel_game_v1_game_proto_init() }
@@ -2217,7 +2486,7 @@ func file_scoundrel_game_v1_game_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scoundrel_game_v1_game_proto_rawDesc), len(file_scoundrel_game_v1_game_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   22,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,12 +28,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	GameService_StartGame_FullMethodName      = "/scoundrel.game.v1.GameService/StartGame"
-	GameService_GetGame_FullMethodName        = "/scoundrel.game.v1.GameService/GetGame"
-	GameService_PlayMove_FullMethodName       = "/scoundrel.game.v1.GameService/PlayMove"
-	GameService_ResignGame_FullMethodName     = "/scoundrel.game.v1.GameService/ResignGame"
-	GameService_GetGameHistory_FullMethodName = "/scoundrel.game.v1.GameService/GetGameHistory"
-	GameService_ListRulesets_FullMethodName   = "/scoundrel.game.v1.GameService/ListRulesets"
+	GameService_StartGame_FullMethodName         = "/scoundrel.game.v1.GameService/StartGame"
+	GameService_GetGame_FullMethodName           = "/scoundrel.game.v1.GameService/GetGame"
+	GameService_PlayMove_FullMethodName          = "/scoundrel.game.v1.GameService/PlayMove"
+	GameService_ResignGame_FullMethodName        = "/scoundrel.game.v1.GameService/ResignGame"
+	GameService_GetGameHistory_FullMethodName    = "/scoundrel.game.v1.GameService/GetGameHistory"
+	GameService_ListRulesets_FullMethodName      = "/scoundrel.game.v1.GameService/ListRulesets"
+	GameService_GetDailyChallenge_FullMethodName = "/scoundrel.game.v1.GameService/GetDailyChallenge"
 )
 
 // GameServiceClient is the client API for GameService service.
@@ -41,21 +42,24 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // Plays Scoundrel. The deck order and the seed never leave the server before
-// a game is over.
+// a game is over; those of a daily challenge not before it is final.
 //
 // Beside the errors that a call names, every call may answer IDENTITY_MISSING,
 // MESSAGE_TOO_LARGE, STORAGE_UNAVAILABLE, CALL_ENDED and INTERNAL.
 type GameServiceClient interface {
 	// Starts a game and deals its first room.
 	//
-	// With a request_id, a repeat returns the game as it was started. Errors:
-	// INVALID_FIELD, PRESET_UNKNOWN, REQUEST_ID_REUSED, NOT_STORED,
-	// OUTCOME_UNKNOWN, STORAGE_FULL.
+	// With a request_id, a repeat returns the game as it was started. With mode
+	// DAILY it starts the player's one attempt at today's challenge (UTC) of a
+	// ruleset that has a leaderboard, or returns that attempt as it stands.
+	// Errors: INVALID_FIELD, PRESET_UNKNOWN, DAILY_NOT_FOUND, REQUEST_ID_REUSED,
+	// NOT_STORED, OUTCOME_UNKNOWN, STORAGE_FULL.
 	StartGame(ctx context.Context, in *StartGameRequest, opts ...grpc.CallOption) (*StartGameResponse, error)
 	// Returns a game as it stands, or stood at an earlier version.
 	//
-	// RANDOM games are open to every player, SEEDED games to their owner alone.
-	// Errors: INVALID_FIELD, GAME_NOT_FOUND, NOT_YOUR_GAME, VERSION_NOT_FOUND.
+	// RANDOM games are open to every player, SEEDED games to their owner alone,
+	// DAILY games to their owner alone until their challenge is final and then to
+	// every player. Errors: INVALID_FIELD, GAME_NOT_FOUND, NOT_YOUR_GAME, VERSION_NOT_FOUND.
 	GetGame(ctx context.Context, in *GetGameRequest, opts ...grpc.CallOption) (*GetGameResponse, error)
 	// Makes one move. The move is stored durably before the answer is sent.
 	//
@@ -63,19 +67,26 @@ type GameServiceClient interface {
 	// the answer of the version that the first one made. Errors: INVALID_FIELD,
 	// GAME_NOT_FOUND, NOT_YOUR_GAME, GAME_OVER, ILLEGAL_MOVE, VERSION_MISMATCH,
 	// REQUEST_ID_REUSED, NOT_STORED, OUTCOME_UNKNOWN, STORAGE_FULL; each leaves
-	// the game unchanged (OUTCOME_UNKNOWN: perhaps).
+	// the game unchanged (OUTCOME_UNKNOWN: perhaps). DAILY_CLOSED where the
+	// challenge is final: that ends the game as abandoned, if it was not over.
 	PlayMove(ctx context.Context, in *PlayMoveRequest, opts ...grpc.CallOption) (*PlayMoveResponse, error)
 	// Ends a game as abandoned: no score, never ranked. Errors as for PlayMove.
 	ResignGame(ctx context.Context, in *ResignGameRequest, opts ...grpc.CallOption) (*ResignGameResponse, error)
 	// Returns what happened in a game, command by command.
 	//
-	// Who may read it is as for GetGame; once the game is over the history holds
-	// the seed and the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND,
+	// Who may read it is as for GetGame; once the game is over (a DAILY one: and
+	// its challenge final) the history holds the seed and the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND,
 	// NOT_YOUR_GAME, PAGE_TOKEN_INVALID.
 	GetGameHistory(ctx context.Context, in *GetGameHistoryRequest, opts ...grpc.CallOption) (*GetGameHistoryResponse, error)
 	// Lists the presets, options and variants of rulesets with their text, and the
 	// rulesets that have a leaderboard.
 	ListRulesets(ctx context.Context, in *ListRulesetsRequest, opts ...grpc.CallOption) (*ListRulesetsResponse, error)
+	// Returns the daily challenge of a date and a ruleset; that of today is made
+	// by whoever asks for it first. Date and ruleset_id together name it.
+	//
+	// Errors: INVALID_FIELD, DAILY_NOT_FOUND, NOT_STORED, OUTCOME_UNKNOWN,
+	// STORAGE_FULL.
+	GetDailyChallenge(ctx context.Context, in *GetDailyChallengeRequest, opts ...grpc.CallOption) (*GetDailyChallengeResponse, error)
 }
 
 type gameServiceClient struct {
@@ -146,26 +157,39 @@ func (c *gameServiceClient) ListRulesets(ctx context.Context, in *ListRulesetsRe
 	return out, nil
 }
 
+func (c *gameServiceClient) GetDailyChallenge(ctx context.Context, in *GetDailyChallengeRequest, opts ...grpc.CallOption) (*GetDailyChallengeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetDailyChallengeResponse)
+	err := c.cc.Invoke(ctx, GameService_GetDailyChallenge_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // GameServiceServer is the server API for GameService service.
 // All implementations must embed UnimplementedGameServiceServer
 // for forward compatibility.
 //
 // Plays Scoundrel. The deck order and the seed never leave the server before
-// a game is over.
+// a game is over; those of a daily challenge not before it is final.
 //
 // Beside the errors that a call names, every call may answer IDENTITY_MISSING,
 // MESSAGE_TOO_LARGE, STORAGE_UNAVAILABLE, CALL_ENDED and INTERNAL.
 type GameServiceServer interface {
 	// Starts a game and deals its first room.
 	//
-	// With a request_id, a repeat returns the game as it was started. Errors:
-	// INVALID_FIELD, PRESET_UNKNOWN, REQUEST_ID_REUSED, NOT_STORED,
-	// OUTCOME_UNKNOWN, STORAGE_FULL.
+	// With a request_id, a repeat returns the game as it was started. With mode
+	// DAILY it starts the player's one attempt at today's challenge (UTC) of a
+	// ruleset that has a leaderboard, or returns that attempt as it stands.
+	// Errors: INVALID_FIELD, PRESET_UNKNOWN, DAILY_NOT_FOUND, REQUEST_ID_REUSED,
+	// NOT_STORED, OUTCOME_UNKNOWN, STORAGE_FULL.
 	StartGame(context.Context, *StartGameRequest) (*StartGameResponse, error)
 	// Returns a game as it stands, or stood at an earlier version.
 	//
-	// RANDOM games are open to every player, SEEDED games to their owner alone.
-	// Errors: INVALID_FIELD, GAME_NOT_FOUND, NOT_YOUR_GAME, VERSION_NOT_FOUND.
+	// RANDOM games are open to every player, SEEDED games to their owner alone,
+	// DAILY games to their owner alone until their challenge is final and then to
+	// every player. Errors: INVALID_FIELD, GAME_NOT_FOUND, NOT_YOUR_GAME, VERSION_NOT_FOUND.
 	GetGame(context.Context, *GetGameRequest) (*GetGameResponse, error)
 	// Makes one move. The move is stored durably before the answer is sent.
 	//
@@ -173,19 +197,26 @@ type GameServiceServer interface {
 	// the answer of the version that the first one made. Errors: INVALID_FIELD,
 	// GAME_NOT_FOUND, NOT_YOUR_GAME, GAME_OVER, ILLEGAL_MOVE, VERSION_MISMATCH,
 	// REQUEST_ID_REUSED, NOT_STORED, OUTCOME_UNKNOWN, STORAGE_FULL; each leaves
-	// the game unchanged (OUTCOME_UNKNOWN: perhaps).
+	// the game unchanged (OUTCOME_UNKNOWN: perhaps). DAILY_CLOSED where the
+	// challenge is final: that ends the game as abandoned, if it was not over.
 	PlayMove(context.Context, *PlayMoveRequest) (*PlayMoveResponse, error)
 	// Ends a game as abandoned: no score, never ranked. Errors as for PlayMove.
 	ResignGame(context.Context, *ResignGameRequest) (*ResignGameResponse, error)
 	// Returns what happened in a game, command by command.
 	//
-	// Who may read it is as for GetGame; once the game is over the history holds
-	// the seed and the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND,
+	// Who may read it is as for GetGame; once the game is over (a DAILY one: and
+	// its challenge final) the history holds the seed and the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND,
 	// NOT_YOUR_GAME, PAGE_TOKEN_INVALID.
 	GetGameHistory(context.Context, *GetGameHistoryRequest) (*GetGameHistoryResponse, error)
 	// Lists the presets, options and variants of rulesets with their text, and the
 	// rulesets that have a leaderboard.
 	ListRulesets(context.Context, *ListRulesetsRequest) (*ListRulesetsResponse, error)
+	// Returns the daily challenge of a date and a ruleset; that of today is made
+	// by whoever asks for it first. Date and ruleset_id together name it.
+	//
+	// Errors: INVALID_FIELD, DAILY_NOT_FOUND, NOT_STORED, OUTCOME_UNKNOWN,
+	// STORAGE_FULL.
+	GetDailyChallenge(context.Context, *GetDailyChallengeRequest) (*GetDailyChallengeResponse, error)
 	mustEmbedUnimplementedGameServiceServer()
 }
 
@@ -213,6 +244,9 @@ func (UnimplementedGameServiceServer) GetGameHistory(context.Context, *GetGameHi
 }
 func (UnimplementedGameServiceServer) ListRulesets(context.Context, *ListRulesetsRequest) (*ListRulesetsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRulesets not implemented")
+}
+func (UnimplementedGameServiceServer) GetDailyChallenge(context.Context, *GetDailyChallengeRequest) (*GetDailyChallengeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetDailyChallenge not implemented")
 }
 func (UnimplementedGameServiceServer) mustEmbedUnimplementedGameServiceServer() {}
 func (UnimplementedGameServiceServer) testEmbeddedByValue()                     {}
@@ -343,6 +377,24 @@ func _GameService_ListRulesets_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GameService_GetDailyChallenge_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetDailyChallengeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GameServiceServer).GetDailyChallenge(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GameService_GetDailyChallenge_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GameServiceServer).GetDailyChallenge(ctx, req.(*GetDailyChallengeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // GameService_ServiceDesc is the grpc.ServiceDesc for GameService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -373,6 +425,10 @@ var GameService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRulesets",
 			Handler:    _GameService_ListRulesets_Handler,
+		},
+		{
+			MethodName: "GetDailyChallenge",
+			Handler:    _GameService_GetDailyChallenge_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -97,6 +97,13 @@ const (
 	ErrorReason_ERROR_REASON_INTERNAL ErrorReason = 23
 	// UNIMPLEMENTED: the service has no such method.
 	ErrorReason_ERROR_REASON_METHOD_UNKNOWN ErrorReason = 24
+	// FAILED_PRECONDITION: the daily challenge is final and takes no more moves; an
+	// attempt that was not over is ended as abandoned. Metadata: game_id.
+	ErrorReason_ERROR_REASON_DAILY_CLOSED ErrorReason = 25
+	// NOT_FOUND: there is no challenge of that date and ruleset: the date is to
+	// come, nobody asked for it on its day, or the ruleset has no challenges.
+	// Metadata: date, ruleset_id.
+	ErrorReason_ERROR_REASON_DAILY_NOT_FOUND ErrorReason = 26
 	// NOT_FOUND: the player has set no display name. Metadata: player_id.
 	ErrorReason_ERROR_REASON_PROFILE_NOT_FOUND ErrorReason = 40
 	// UNAVAILABLE: the server stops, and ends what would go on for ever; call
@@ -132,6 +139,8 @@ var (
 		22: "ERROR_REASON_CALL_ENDED",
 		23: "ERROR_REASON_INTERNAL",
 		24: "ERROR_REASON_METHOD_UNKNOWN",
+		25: "ERROR_REASON_DAILY_CLOSED",
+		26: "ERROR_REASON_DAILY_NOT_FOUND",
 		40: "ERROR_REASON_PROFILE_NOT_FOUND",
 		41: "ERROR_REASON_SERVER_STOPPING",
 	}
@@ -161,6 +170,8 @@ var (
 		"ERROR_REASON_CALL_ENDED":                22,
 		"ERROR_REASON_INTERNAL":                  23,
 		"ERROR_REASON_METHOD_UNKNOWN":            24,
+		"ERROR_REASON_DAILY_CLOSED":              25,
+		"ERROR_REASON_DAILY_NOT_FOUND":           26,
 		"ERROR_REASON_PROFILE_NOT_FOUND":         40,
 		"ERROR_REASON_SERVER_STOPPING":           41,
 	}
@@ -197,7 +208,7 @@ var File_scoundrel_rpc_v1_rpc_proto protoreflect.FileDescriptor
 
 const file_scoundrel_rpc_v1_rpc_proto_rawDesc = "" +
 	"\n" +
-	"\x1ascoundrel/rpc/v1/rpc.proto\x12\x10scoundrel.rpc.v1*\x99\a\n" +
+	"\x1ascoundrel/rpc/v1/rpc.proto\x12\x10scoundrel.rpc.v1*\xda\a\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12!\n" +
@@ -224,7 +235,9 @@ const file_scoundrel_rpc_v1_rpc_proto_rawDesc = "" +
 	"\x1eERROR_REASON_MESSAGE_TOO_LARGE\x10\x15\x12\x1b\n" +
 	"\x17ERROR_REASON_CALL_ENDED\x10\x16\x12\x19\n" +
 	"\x15ERROR_REASON_INTERNAL\x10\x17\x12\x1f\n" +
-	"\x1bERROR_REASON_METHOD_UNKNOWN\x10\x18\x12\"\n" +
+	"\x1bERROR_REASON_METHOD_UNKNOWN\x10\x18\x12\x1d\n" +
+	"\x19ERROR_REASON_DAILY_CLOSED\x10\x19\x12 \n" +
+	"\x1cERROR_REASON_DAILY_NOT_FOUND\x10\x1a\x12\"\n" +
 	"\x1eERROR_REASON_PROFILE_NOT_FOUND\x10(\x12 \n" +
 	"\x1cERROR_REASON_SERVER_STOPPING\x10)B\xc6\x01\n" +
 	"\x14com.scoundrel.rpc.v1B\bRpcProtoP\x01ZBgithub.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rpc/v1;rpcv1\xa2\x02\x03SRX\xaa\x02\x10Scoundrel.Rpc.V1\xca\x02\x10Scoundrel\\Rpc\\V1\xe2\x02\x1cScoundrel\\Rpc\\V1\\GPBMetadata\xea\x02\x12Scoundrel::Rpc::V1b\x06proto3"

@@ -118,6 +118,8 @@ const (
 	Period_PERIOD_WEEK Period = 3
 	// A calendar day.
 	Period_PERIOD_DAY Period = 4
+	// The daily challenge of a calendar day, alone; final one hour after its close.
+	Period_PERIOD_DAILY Period = 5
 )
 
 // Enum value maps for Period.
@@ -128,6 +130,7 @@ var (
 		2: "PERIOD_MONTH",
 		3: "PERIOD_WEEK",
 		4: "PERIOD_DAY",
+		5: "PERIOD_DAILY",
 	}
 	Period_value = map[string]int32{
 		"PERIOD_UNSPECIFIED": 0,
@@ -135,6 +138,7 @@ var (
 		"PERIOD_MONTH":       2,
 		"PERIOD_WEEK":        3,
 		"PERIOD_DAY":         4,
+		"PERIOD_DAILY":       5,
 	}
 )
 
@@ -2431,14 +2435,15 @@ const file_scoundrel_scoring_v1_scoring_proto_rawDesc = "" +
 	"\x18UNRANKED_REASON_PRACTICE\x10\x03\x12 \n" +
 	"\x1cUNRANKED_REASON_DEPTH_LOCKED\x10\x04\x12\x1a\n" +
 	"\x16UNRANKED_REASON_HIDDEN\x10\x05\x12\x1b\n" +
-	"\x17UNRANKED_REASON_RULESET\x10\x06*h\n" +
+	"\x17UNRANKED_REASON_RULESET\x10\x06*z\n" +
 	"\x06Period\x12\x16\n" +
 	"\x12PERIOD_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fPERIOD_ALL_TIME\x10\x01\x12\x10\n" +
 	"\fPERIOD_MONTH\x10\x02\x12\x0f\n" +
 	"\vPERIOD_WEEK\x10\x03\x12\x0e\n" +
 	"\n" +
-	"PERIOD_DAY\x10\x042\xf8\t\n" +
+	"PERIOD_DAY\x10\x04\x12\x10\n" +
+	"\fPERIOD_DAILY\x10\x052\xf8\t\n" +
 	"\x0eScoringService\x12Y\n" +
 	"\bGetScore\x12%.scoundrel.scoring.v1.GetScoreRequest\x1a&.scoundrel.scoring.v1.GetScoreResponse\x12q\n" +
 	"\x10ListLeaderboards\x12-.scoundrel.scoring.v1.ListLeaderboardsRequest\x1a..scoundrel.scoring.v1.ListLeaderboardsResponse\x12\x83\x01\n" +

@@ -56,7 +56,7 @@ type ScoringServiceClient interface {
 	// Returns the score of one finished game.
 	//
 	// A RANDOM game's score is open to every player, a SEEDED one's to its owner
-	// alone. Errors: INVALID_FIELD, SCORE_NOT_FOUND, NOT_YOUR_GAME.
+	// alone, a DAILY one's to its owner until the challenge is final. Errors: INVALID_FIELD, SCORE_NOT_FOUND, NOT_YOUR_GAME.
 	GetScore(ctx context.Context, in *GetScoreRequest, opts ...grpc.CallOption) (*GetScoreResponse, error)
 	// Lists the leaderboards that games count for, the latest periods first.
 	//
@@ -95,7 +95,8 @@ type ScoringServiceClient interface {
 	// Errors: INVALID_FIELD.
 	GetPlayerStats(ctx context.Context, in *GetPlayerStatsRequest, opts ...grpc.CallOption) (*GetPlayerStatsResponse, error)
 	// Lists a player's games, running ones included, the latest started first. The
-	// player's own SEEDED games are for the player alone.
+	// player's own SEEDED games are for the player alone, and those of daily
+	// challenges until they are final.
 	//
 	// Errors: INVALID_FIELD, PAGE_TOKEN_INVALID.
 	ListPlayerGames(ctx context.Context, in *ListPlayerGamesRequest, opts ...grpc.CallOption) (*ListPlayerGamesResponse, error)
@@ -251,7 +252,7 @@ type ScoringServiceServer interface {
 	// Returns the score of one finished game.
 	//
 	// A RANDOM game's score is open to every player, a SEEDED one's to its owner
-	// alone. Errors: INVALID_FIELD, SCORE_NOT_FOUND, NOT_YOUR_GAME.
+	// alone, a DAILY one's to its owner until the challenge is final. Errors: INVALID_FIELD, SCORE_NOT_FOUND, NOT_YOUR_GAME.
 	GetScore(context.Context, *GetScoreRequest) (*GetScoreResponse, error)
 	// Lists the leaderboards that games count for, the latest periods first.
 	//
@@ -290,7 +291,8 @@ type ScoringServiceServer interface {
 	// Errors: INVALID_FIELD.
 	GetPlayerStats(context.Context, *GetPlayerStatsRequest) (*GetPlayerStatsResponse, error)
 	// Lists a player's games, running ones included, the latest started first. The
-	// player's own SEEDED games are for the player alone.
+	// player's own SEEDED games are for the player alone, and those of daily
+	// challenges until they are final.
 	//
 	// Errors: INVALID_FIELD, PAGE_TOKEN_INVALID.
 	ListPlayerGames(context.Context, *ListPlayerGamesRequest) (*ListPlayerGamesResponse, error)
