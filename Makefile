@@ -108,7 +108,7 @@ generate: $(BUF) $(PROTOVALIDATE) ## Generate the Go code of the contracts.
 
 .PHONY: bench
 bench: ## Run the benchmarks of every module.
-	@for m in $(MODULES); do go -C $$m test -run '^$$' -bench . -benchmem ./...; done
+	@for m in $(MODULES); do go -C $$m test -run '^$$' -bench . -benchmem -timeout 2h ./...; done
 
 FUZZTIME ?= 10s
 
