@@ -41,6 +41,11 @@ func GameModerationSubject(game GameID) ControlSubject {
 	return controlSubject(append(tokens, strings.Split(game.String(), "-")...)...)
 }
 
+// ErasureSubject returns the subject of a player's wishes to be forgotten.
+func ErasureSubject(playerID string) ControlSubject {
+	return controlSubject("erasure", "player", playerID)
+}
+
 // controlSubject makes a subject of any tokens; other tokens make another one.
 func controlSubject(tokens ...string) ControlSubject {
 	safe := make([]string, len(tokens))

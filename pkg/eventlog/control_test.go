@@ -17,6 +17,7 @@ func TestControlSubjects(t *testing.T) {
 		"scoundrel.control.v1.daily.2026-12-01.at_most.play_all.overflow.dungeon":             eventlog.DailySubject("2026-12-01", "at_most.play_all.overflow.dungeon"),
 		"scoundrel.control.v1.moderation.player.Ada-1_":                                       eventlog.PlayerModerationSubject("Ada-1_"),
 		"scoundrel.control.v1.moderation.player.=2Ea=2E=2E=2A=3E=20=3D=C3=A9":                 eventlog.PlayerModerationSubject(".a..*> =é"),
+		"scoundrel.control.v1.erasure.player.ada":                                             eventlog.ErasureSubject("ada"),
 		"scoundrel.control.v1.moderation.player.=":                                            eventlog.PlayerModerationSubject(""),
 		"scoundrel.control.v1.moderation.game." + strings.ReplaceAll(game.String(), "-", "."): eventlog.GameModerationSubject(game),
 	} {

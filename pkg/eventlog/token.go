@@ -33,7 +33,7 @@ func ParseToken(token string) (Position, error) {
 		return Position{}, fmt.Errorf("%w: %w", ErrToken, err)
 	}
 	p := Position{parts[1], parts[2], seq}
-	if _, ok := StreamEpoch(p.Stream); !ok || p.Incarnation == "" || p.Sequence == 0 || p.Token() != token {
+	if _, ok := StreamEpoch(p.Stream); !ok && p.Stream != ControlStream || p.Incarnation == "" || p.Sequence == 0 || p.Token() != token {
 		return Position{}, ErrToken
 	}
 	return p, nil

@@ -11,9 +11,10 @@ import (
 var position = eventlog.Position{Stream: "SCOUNDREL_GAMES_26Q4", Incarnation: "i", Sequence: 7}
 
 func TestTokenNamesItsPosition(t *testing.T) {
-	got, err := eventlog.ParseToken(position.Token())
-	if err != nil || got != position {
-		t.Errorf("%+v reads as %+v, %v", position, got, err)
+	for _, p := range []eventlog.Position{position, {Stream: eventlog.ControlStream, Incarnation: "i", Sequence: 1}} {
+		if got, err := eventlog.ParseToken(p.Token()); err != nil || got != p {
+			t.Errorf("%+v reads as %+v, %v", p, got, err)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -59,12 +58,6 @@ func (d Daily) ClosesAt() time.Time { return d.OpensAt.AddDate(0, 0, 1) }
 // FinalAt returns from when on attempts take no moves and everything is told.
 func (d Daily) FinalAt() time.Time { return d.ClosesAt().Add(DailyGrace) }
 
-// Types of control events, as tools that read the log see them.
-const (
-	TypeDailyChallenge = "DAILY_CHALLENGE"
-	TypeDailyReveal    = "DAILY_REVEAL"
-)
-
 // Versions of the two records of a challenge.
 const (
 	dailyChallengeVersion = 1
@@ -104,34 +97,6 @@ func EncodeDailyReveal(d Daily, eventID [16]byte, at time.Time) (eventlog.Event,
 			Date: d.Date(), Ruleset: RulesetToProto(rules), Secrets: NewGameState(eventv1.GameMode_GAME_MODE_DAILY, d.Fresh).secrets(),
 		}},
 	})
-}
-
-func encodeControl(kind string, m *eventv1.ControlRecord) (eventlog.Event, error) {
-	data, err := proto.Marshal(m)
-	if err != nil {
-		return eventlog.Event{}, fmt.Errorf("encode version %d of %s: %w", m.GetVersion(), m.GetSubject(), err)
-	}
-	return eventlog.Event{ID: hex.EncodeToString(m.GetEventId()), Version: m.GetVersion(), Type: kind, Data: data}, nil
-}
-
-// ReadControl reads an event of the control stream; no key is needed. Its error
-// wraps ErrMalformed, also where the event stands in another's place, or
-// ErrNewerSchema for a kind of record that this program does not know.
-func ReadControl(e eventlog.Stored) (*eventv1.ControlRecord, error) {
-	m := &eventv1.ControlRecord{}
-	if err := proto.Unmarshal(e.Data, m); err != nil {
-		return nil, fmt.Errorf("%w: version %d of %s: %w", ErrMalformed, e.Version, e.Control, err)
-	}
-	if len(m.GetEventId()) != 16 || m.GetSubject() != e.Control.String() || m.GetVersion() != e.Version || m.GetRecordedAt().CheckValid() != nil {
-		return nil, fmt.Errorf("%w: version %d of %s holds version %d of %q, or lacks an event id or time", ErrMalformed, e.Version, e.Control, m.GetVersion(), m.GetSubject())
-	}
-	if m.GetKind() == nil {
-		if len(m.ProtoReflect().GetUnknown()) > 0 {
-			return nil, fmt.Errorf("%w: version %d of %s", ErrNewerSchema, e.Version, e.Control)
-		}
-		return nil, fmt.Errorf("%w: version %d of %s records nothing", ErrMalformed, e.Version, e.Control)
-	}
-	return m, nil
 }
 
 // DecodeDaily returns the challenge that the last event of its subject tells,

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	rpcv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rpc/v1"
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
 )
@@ -39,6 +40,9 @@ func Problems(err error) (rpckit.Problem, bool) {
 	case errors.As(err, &field):
 		p.Code, p.Reason, p.Message = codes.InvalidArgument, rpcv1.ErrorReason_ERROR_REASON_INVALID_FIELD, field.Error()
 		p.Fields = []rpckit.Field{{Name: field.Field, Description: field.Problem}}
+	case errors.Is(err, eventlog.ErrConflict):
+		p.Code, p.Reason, p.RetryAfter = codes.Unavailable, rpcv1.ErrorReason_ERROR_REASON_NOT_STORED, retryAfter
+		p.Message = "the player was erased several times at once"
 	case errors.Is(err, ErrUnavailable):
 		p.Code, p.Reason, p.RetryAfter = codes.Unavailable, rpcv1.ErrorReason_ERROR_REASON_STORAGE_UNAVAILABLE, retryAfter
 		p.Message = "profiles cannot be reached at the moment"

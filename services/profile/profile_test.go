@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
@@ -20,6 +21,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/scoundrel-game/scoundrel/pkg/eventlog/memlog"
 	profilev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/profile/v1"
 	rpcv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rpc/v1"
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
@@ -35,7 +37,7 @@ func serve(t *testing.T, store profile.Store) (profilev1.ProfileServiceClient, h
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := profile.New(profile.Config{Store: store, Logger: quiet})
+	service := profile.New(profile.Config{Store: store, Log: memlog.New(), Clock: time.Now, Logger: quiet})
 	service.Bind(server)
 	server.AddReady(profilev1.ProfileService_ServiceDesc.ServiceName, service.Ready)
 	listener := bufconn.Listen(1 << 20)

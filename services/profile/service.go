@@ -8,17 +8,23 @@ package profile
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"google.golang.org/grpc"
 
+	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	profilev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/profile/v1"
 )
 
-// Config is what the service needs.
+// Config is what the service needs. All fields are required.
 type Config struct {
-	// Store keeps the names. Required.
+	// Store keeps the names.
 	Store Store
-	// Logger is told of erasures, by player and without the name. Required.
+	// Log is the event log, which learns of erasures.
+	Log eventlog.Log
+	// Clock tells the time.
+	Clock func() time.Time
+	// Logger is told of erasures, by player and without the name.
 	Logger *slog.Logger
 }
 
@@ -28,11 +34,15 @@ type Service struct {
 	profilev1.UnimplementedProfileServiceServer
 
 	store  Store
+	log    eventlog.Log
+	clock  func() time.Time
 	logger *slog.Logger
 }
 
 // New returns the service.
-func New(cfg Config) *Service { return &Service{store: cfg.Store, logger: cfg.Logger} }
+func New(cfg Config) *Service {
+	return &Service{store: cfg.Store, log: cfg.Log, clock: cfg.Clock, logger: cfg.Logger}
+}
 
 // Bind registers the service.
 func (s *Service) Bind(r grpc.ServiceRegistrar) { profilev1.RegisterProfileServiceServer(r, s) }

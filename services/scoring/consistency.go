@@ -51,7 +51,7 @@ func (s *Service) await(ctx context.Context, token string) error {
 
 // exists makes sure that the log has the record that a token names.
 func (s *Service) exists(ctx context.Context, want eventlog.Position) error {
-	streams, err := s.log.Streams(ctx)
+	streams, err := s.projector.Streams(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		SilenceUsage:  true,
 	}
 	root.AddCommand(serveCommand(), playCommand(), botsCommand(), leaderboardCommand(), verifyCommand(), exportCommand(),
-		conformanceCommand(), projectionCommand(), rebuildCommand(), versionCommand())
+		conformanceCommand(), projectionCommand(), rebuildCommand(), moderateCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -1,5 +1,5 @@
-// Package scoundrel is everything in one process: the game, the scoring and the
-// profile service with an embedded NATS server and an SQLite database, and the
+// Package scoundrel is everything in one process: the game, the scoring, the
+// profile and the moderation service with an embedded NATS server and an SQLite database, and the
 // command line around them.
 package scoundrel
 
@@ -24,11 +24,13 @@ import (
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog/jetlog"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
+	moderationv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/moderation/v1"
 	profilev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/profile/v1"
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
 	"github.com/scoundrel-game/scoundrel/pkg/record"
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
 	"github.com/scoundrel-game/scoundrel/services/game"
+	"github.com/scoundrel-game/scoundrel/services/moderation"
 	"github.com/scoundrel-game/scoundrel/services/profile"
 	"github.com/scoundrel-game/scoundrel/services/profile/kvstore"
 	"github.com/scoundrel-game/scoundrel/services/scoring"
@@ -43,6 +45,9 @@ const (
 	keysetFile   = "keyset.json"
 	natsFolder   = "nats"
 	databaseFile = "scores.db"
+	// moderatorFile holds the token that makes a caller a moderator. Unlike the
+	// keyset it opens no deck, so it can be given to people.
+	moderatorFile = "moderator.token"
 )
 
 // Errors of New. Each says in one line what to do.
@@ -122,6 +127,9 @@ func ranked() []string {
 // Run serves, and closes.
 func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	s := &Server{listener: cfg.Listener}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
 	if len(cfg.Ranked) == 0 {
 		cfg.Ranked = ranked()
 	}
@@ -195,17 +203,29 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	profiles := profile.New(profile.Config{Store: names, Logger: cfg.Logger})
-	s.rpc, err = rpckit.New(rpckit.Config{Logger: cfg.Logger, Tables: []rpckit.Table{game.Problems, scoring.Problems, profile.Problems}})
+	profiles := profile.New(profile.Config{Store: names, Log: s.log, Clock: cfg.Clock, Logger: cfg.Logger})
+	token, err := moderatorToken(filepath.Join(cfg.DataDir, moderatorFile))
+	if err != nil {
+		return nil, err
+	}
+	moderators, err := moderation.New(moderation.Config{Log: s.log, Token: token, Clock: cfg.Clock, Logger: cfg.Logger})
+	if err != nil {
+		return nil, err
+	}
+	s.rpc, err = rpckit.New(rpckit.Config{
+		Logger: cfg.Logger, Tables: []rpckit.Table{game.Problems, scoring.Problems, profile.Problems, moderation.Problems},
+	})
 	if err != nil {
 		return nil, err
 	}
 	games.Bind(s.rpc)
 	s.scoring.Bind(s.rpc)
 	profiles.Bind(s.rpc)
+	moderators.Bind(s.rpc)
 	s.rpc.AddReady(gamev1.GameService_ServiceDesc.ServiceName, games.Ready)
 	s.rpc.AddReady(scoringv1.ScoringService_ServiceDesc.ServiceName, s.scoring.Ready)
 	s.rpc.AddReady(profilev1.ProfileService_ServiceDesc.ServiceName, profiles.Ready)
+	s.rpc.AddReady(moderationv1.ModerationService_ServiceDesc.ServiceName, s.log.Ready)
 	return s, nil
 }
 

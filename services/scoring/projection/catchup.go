@@ -22,7 +22,7 @@ const catchUpBatch = 10000
 // failure; what was done by then stays. ErrReplaced, ErrLost, record.ErrNewerSchema,
 // or an error of the log or the store.
 func (p *Projector) CatchUp(ctx context.Context, to map[string]uint64, progress func(records int)) error {
-	streams, err := p.Log.Streams(ctx)
+	streams, err := p.Streams(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,9 +93,9 @@ type StreamStatus struct {
 func (s StreamStatus) Behind() uint64 { return s.LogEnd - min(s.LogEnd, s.Sequence) }
 
 // Status compares the checkpoints in the store with the log: the streams that the
-// log holds, oldest first, then those that it does not hold any more.
+// log holds, in the order of Streams, then those that it does not hold any more.
 func (p *Projector) Status(ctx context.Context) ([]StreamStatus, error) {
-	streams, err := p.Log.Streams(ctx)
+	streams, err := p.Streams(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,11 @@ import (
 // epoch that was archived. Its games stay.
 var errGone = errors.New("stream gone")
 
+// errUndecided is the error of a record of the control stream that cannot be
+// applied. Unlike one of a game it is not parked: what somebody has decided to hide
+// must not be shown because nobody noticed.
+var errUndecided = errors.New("a decision cannot be applied")
+
 // follow projects one stream until ctx ends or somebody must look at it.
 func (p *Projector) follow(ctx context.Context, stream string) {
 	delay, holes := minBackoff, 0
@@ -32,7 +37,7 @@ func (p *Projector) follow(ctx context.Context, stream string) {
 		case errors.Is(err, errGone):
 			err, delay = nil, maxBackoff
 		// A replica may lag or a read go wrong; a real hole stays.
-		case holes >= attempts, errors.Is(err, ErrReplaced), errors.Is(err, record.ErrNewerSchema):
+		case holes >= attempts, errors.Is(err, ErrReplaced), errors.Is(err, record.ErrNewerSchema), errors.Is(err, errUndecided):
 			p.report(ctx, stream, fmt.Errorf("stopped: %w", err))
 			return
 		}
@@ -104,7 +109,7 @@ func (p *Projector) project(ctx context.Context, stream string) error {
 // wraps ErrReplaced or ErrLost if one is not what was projected, and is another if
 // that cannot be told. A stream that is gone was archived, which is no error.
 func (p *Projector) Check(ctx context.Context) error {
-	streams, err := p.Log.Streams(ctx)
+	streams, err := p.Streams(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,7 +160,7 @@ func (p *Projector) resume(ctx context.Context, stream string) (Checkpoint, erro
 }
 
 func (p *Projector) info(ctx context.Context, stream string) (eventlog.StreamInfo, error) {
-	infos, err := p.Log.Streams(ctx)
+	infos, err := p.Streams(ctx)
 	if err != nil {
 		return eventlog.StreamInfo{}, err
 	}
@@ -209,12 +214,14 @@ func (p *Projector) step(ctx context.Context, at Checkpoint, r eventlog.Stored) 
 	}
 	delay := minBackoff
 	for attempt := 1; ; attempt++ {
-		game, err := decode(r)
+		step, err := decode(r)
 		switch {
 		case err == nil:
-			return Step{Record: r, Game: game}, nil
+			return step, nil
 		case errors.Is(err, record.ErrNewerSchema):
 			return Step{}, fmt.Errorf("record %d: %w", r.Position.Sequence, err)
+		case attempt == attempts && !r.Control.IsZero():
+			return Step{}, fmt.Errorf("%w: record %d: %w", errUndecided, r.Position.Sequence, err)
 		case attempt == attempts:
 			return p.park(r, err), nil
 		}
@@ -227,17 +234,31 @@ func (p *Projector) step(ctx context.Context, at Checkpoint, r eventlog.Stored) 
 	}
 }
 
-// decode returns the game that a stored record finishes, if any.
-func decode(r eventlog.Stored) (*Game, error) {
+// decode returns what a stored record changes.
+func decode(r eventlog.Stored) (Step, error) {
+	step := Step{Record: r}
+	if !r.Control.IsZero() {
+		decision, erasure, err := record.ReadDecision(r)
+		switch {
+		case decision != nil && decision.PlayerID != "":
+			step.Moderation = &Moderation{PlayerID: decision.PlayerID, Hidden: decision.Hidden}
+		case decision != nil:
+			step.Moderation = &Moderation{GameID: decision.Game.String(), Hidden: decision.Hidden}
+		case erasure != nil:
+			step.Erasure = &Erasure{PlayerID: erasure.PlayerID, Before: erasure.At}
+		}
+		return step, err
+	}
 	s, err := record.Summarize(r.Data)
 	if err != nil {
-		return nil, err
+		return step, err
 	}
 	if s.EventID != r.ID || s.Game != r.Game || s.Version != r.Version {
-		return nil, fmt.Errorf("%w: event %s of %s version %d holds event %s of %s version %d",
+		return step, fmt.Errorf("%w: event %s of %s version %d holds event %s of %s version %d",
 			ErrImplausible, r.ID, r.Game, r.Version, s.EventID, s.Game, s.Version)
 	}
-	return Apply(s, r.Position)
+	step.Game, err = Apply(s, r.Position)
+	return step, err
 }
 
 // park returns the step that sets a record aside.
@@ -257,6 +278,9 @@ func (p *Projector) commit(ctx context.Context, at Checkpoint, steps []Step) err
 	for _, step := range steps {
 		err := p.Store.Commit(ctx, at, []Step{step})
 		if errors.Is(err, ErrRejected) {
+			if !step.Record.Control.IsZero() {
+				return fmt.Errorf("%w: record %d: %w", errUndecided, step.Record.Position.Sequence, err)
+			}
 			err = p.Store.Commit(ctx, at, []Step{p.park(step.Record, err)})
 		}
 		if err != nil {

@@ -141,10 +141,13 @@ func (p *Projector) Run(ctx context.Context) error {
 	}
 }
 
-// lead projects all streams for as long as the lease is ours.
+// lead projects all streams for as long as the lease is ours. The control stream
+// comes first: nothing that is hidden or erased is to be seen meanwhile, not even
+// while an empty database is filled.
 func (p *Projector) lead(ctx context.Context, tick <-chan time.Time) {
 	work, stop := context.WithCancel(ctx)
 	running := map[string]bool{}
+	decided := false // whether all that was decided by now is projected
 	var followers sync.WaitGroup
 	defer func() {
 		stop()
@@ -158,9 +161,16 @@ func (p *Projector) lead(ctx context.Context, tick <-chan time.Time) {
 		}
 	}()
 	for {
-		infos, err := p.Log.Streams(work)
+		infos, err := p.Streams(work)
 		p.report(ctx, "all streams", err)
 		for _, info := range infos {
+			if info.Name == eventlog.ControlStream && !decided {
+				if err := p.catchUp(work, info.Name, info.LastSequence, func(int) {}); err != nil {
+					p.report(ctx, info.Name, err)
+					break
+				}
+				decided = true
+			}
 			if !running[info.Name] {
 				running[info.Name] = true
 				followers.Go(func() { p.follow(work, info.Name) })
@@ -181,6 +191,20 @@ func (p *Projector) lead(ctx context.Context, tick <-chan time.Time) {
 			}
 		}
 	}
+}
+
+// Streams lists all streams that are projected: the control stream, if there is
+// one, and then those of games.
+func (p *Projector) Streams(ctx context.Context) ([]eventlog.StreamInfo, error) {
+	control, err := p.Log.ControlInfo(ctx)
+	if err != nil && !errors.Is(err, eventlog.ErrNotFound) {
+		return nil, err
+	}
+	games, listErr := p.Log.Streams(ctx)
+	if listErr != nil || err != nil {
+		return games, listErr
+	}
+	return append([]eventlog.StreamInfo{control}, games...), nil
 }
 
 // refresh reads the checkpoints that are stored, by stream.

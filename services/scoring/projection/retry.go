@@ -47,12 +47,12 @@ func (p *Projector) refold(ctx context.Context, parked Parked) (Step, error) {
 		case err != nil:
 			return Step{}, err
 		}
-		g, err := decode(r)
+		next, err := decode(r)
 		if err != nil {
 			return Step{Record: r, Problem: err.Error()}, nil
 		}
-		if g != nil || step.Game == nil {
-			step = Step{Record: r, Game: g}
+		if next.Game != nil || step.Game == nil {
+			step = next
 		}
 	}
 	return step, nil

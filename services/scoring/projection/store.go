@@ -42,19 +42,30 @@ type Step struct {
 	Game *Game
 	// Moderation is what it hides or shows, or nil.
 	Moderation *Moderation
+	// Erasure is the player that it erases, or nil.
+	Erasure *Erasure
 	// Problem is why the record cannot be applied and is parked instead; empty
 	// if it can.
 	Problem string
 }
 
 // changes tells whether the step changes more than the checkpoint.
-func (s Step) changes() bool { return s.Game != nil || s.Moderation != nil || s.Problem != "" }
+func (s Step) changes() bool {
+	return s.Game != nil || s.Moderation != nil || s.Erasure != nil || s.Problem != ""
+}
 
 // Moderation hides a player or a game from all boards and statistics, or shows
 // them again. Either PlayerID or GameID is set.
 type Moderation struct {
 	PlayerID, GameID string
 	Hidden           bool
+}
+
+// Erasure removes a player's games that started before a moment, those that are yet
+// to come included.
+type Erasure struct {
+	PlayerID string
+	Before   time.Time
 }
 
 // PlayerGame is a game of a player, and why it does not rank; 0 if it does, where

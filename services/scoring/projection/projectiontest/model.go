@@ -3,6 +3,7 @@ package projectiontest
 import (
 	"cmp"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,39 @@ import (
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 )
 
-// Hidden is what moderation hides.
-type Hidden struct{ Players, Games map[string]bool }
+// Hidden is what moderation hides, and until when players have erased their games.
+type Hidden struct {
+	Players, Games map[string]bool
+	Erased         map[string]time.Time
+}
+
+// apply makes h what it is after a step.
+func (h Hidden) apply(s projection.Step) {
+	switch {
+	case s.Erasure != nil:
+		if s.Erasure.Before.After(h.Erased[s.Erasure.PlayerID]) {
+			h.Erased[s.Erasure.PlayerID] = s.Erasure.Before
+		}
+	case s.Moderation.GameID != "":
+		h.Games[s.Moderation.GameID] = s.Moderation.Hidden
+	default:
+		h.Players[s.Moderation.PlayerID] = s.Moderation.Hidden
+	}
+}
+
+// randomDecision returns a step that hides or shows one of the games or players of
+// randomGame, or erases a player.
+func randomDecision(rng *rand.Rand, games []projection.Game) projection.Step {
+	player := "p" + strconv.Itoa(rng.IntN(40))
+	switch kind := rng.IntN(5); {
+	case kind == 0:
+		return projection.Step{Erasure: &projection.Erasure{PlayerID: player, Before: randomGame(rng).StartedAt}}
+	case kind < 3 && len(games) > 0:
+		return projection.Step{Moderation: &projection.Moderation{GameID: games[rng.IntN(len(games))].GameID, Hidden: rng.IntN(2) == 0}}
+	default:
+		return projection.Step{Moderation: &projection.Moderation{PlayerID: player, Hidden: rng.IntN(2) == 0}}
+	}
+}
 
 // CheckBoards compares every read of all boards that games count for, and of one
 // that none does, with what they lead to by brute force.
@@ -25,8 +57,17 @@ func CheckBoards(t testing.TB, s projection.Store, games []projection.Game) {
 }
 
 // CheckModerated is CheckBoards where something is hidden.
-func CheckModerated(t testing.TB, s projection.Store, all []projection.Game, hidden Hidden) {
+func CheckModerated(t testing.TB, s projection.Store, played []projection.Game, hidden Hidden) {
 	t.Helper()
+	all := slices.DeleteFunc(slices.Clone(played), func(g projection.Game) bool {
+		if before, ok := hidden.Erased[g.PlayerID]; !ok || !g.StartedAt.Before(before) {
+			return false
+		}
+		if got, err := s.Game(t.Context(), g.GameID); !errors.Is(err, projection.ErrNotFound) {
+			t.Fatalf("erased game %+v, %v", got, err)
+		}
+		return true
+	})
 	var games []projection.Game
 	for _, g := range all {
 		if unranked(g, all, hidden, map[string]bool{}) == 0 {
@@ -35,7 +76,7 @@ func CheckModerated(t testing.TB, s projection.Store, all []projection.Game, hid
 	}
 	checkPlayers(t, s, all, hidden)
 	boards := map[projection.Board]bool{{RulesetID: "none", ActorKind: eventv1.ActorKind_ACTOR_KIND_HUMAN, Period: projection.AllTime}: true}
-	for _, g := range all {
+	for _, g := range played {
 		for _, b := range g.Boards() {
 			boards[b] = true
 		}

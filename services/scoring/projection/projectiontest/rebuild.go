@@ -70,6 +70,43 @@ func testHashOfAnyOrder(t *testing.T, open func(testing.TB) projection.Store) {
 	}
 }
 
+// testHashOfDecisions applies decisions before, between and after the games that
+// they are about.
+func testHashOfDecisions(t *testing.T, open func(testing.TB) projection.Store) {
+	games := RandomGames(t, 150)
+	rng := newRand(t)
+	hidden := Hidden{map[string]bool{}, map[string]bool{}, map[string]time.Time{}}
+	var decisions, played []projection.Step
+	for range 60 {
+		decision := randomDecision(rng, games)
+		hidden.apply(decision)
+		decisions = append(decisions, decision)
+	}
+	for _, g := range games {
+		played = append(played, projection.Step{Game: &g})
+	}
+	var mixed []projection.Step
+	for first, second := decisions, played; len(first)+len(second) > 0; {
+		if len(first) == 0 || len(second) > 0 && rng.IntN(3) > 0 {
+			first, second = second, first
+		}
+		mixed, first = append(mixed, first[0]), first[1:]
+	}
+	var sums [3][sha256.Size]byte
+	for i, steps := range [][]projection.Step{slices.Concat(decisions, played), slices.Concat(played, decisions), mixed} {
+		s := open(t)
+		w := writer{t: t, s: s}
+		for part := range slices.Chunk(steps, 1+rng.IntN(40)) {
+			w.commit(part)
+		}
+		CheckModerated(t, s, games, hidden)
+		sums[i] = Hash(t, s)
+	}
+	if sums[0] != sums[1] || sums[0] != sums[2] {
+		t.Error("the order of decisions and games shows")
+	}
+}
+
 // testHashOfChanges sees the hash change with everything that is shown, and with
 // nothing else.
 func testHashOfChanges(t *testing.T, s projection.Store) {

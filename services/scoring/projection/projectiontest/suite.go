@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(testing.TB) projection.Store) {
 	}
 	t.Run("order of processing", func(t *testing.T) { testShuffled(t, open) })
 	t.Run("hash of any order", func(t *testing.T) { testHashOfAnyOrder(t, open) })
+	t.Run("hash of decisions", func(t *testing.T) { testHashOfDecisions(t, open) })
 	t.Run("retry", func(t *testing.T) { testRetry(t, open) })
 }
 
@@ -271,7 +272,7 @@ func testModel(t *testing.T, s projection.Store) {
 	rng := newRand(t)
 	w := writer{t: t, s: s}
 	var games []projection.Game
-	hidden := Hidden{map[string]bool{}, map[string]bool{}}
+	hidden := Hidden{map[string]bool{}, map[string]bool{}, map[string]time.Time{}}
 	for range 10 {
 		var batch []projection.Game
 		for range rng.IntN(12) {
@@ -280,14 +281,9 @@ func testModel(t *testing.T, s projection.Store) {
 		games = append(games, batch...)
 		var steps []projection.Step
 		for range rng.IntN(3) {
-			m := projection.Moderation{PlayerID: "p" + strconv.Itoa(rng.IntN(40)), Hidden: rng.IntN(2) == 0}
-			if rng.IntN(2) == 0 && len(games) > 0 {
-				m.PlayerID, m.GameID = "", games[rng.IntN(len(games))].GameID // perhaps one that is still to come
-				hidden.Games[m.GameID] = m.Hidden
-			} else {
-				hidden.Players[m.PlayerID] = m.Hidden
-			}
-			steps = append(steps, projection.Step{Moderation: &m})
+			decision := randomDecision(rng, games) // perhaps about a game that is still to come
+			hidden.apply(decision)
+			steps = append(steps, decision)
 		}
 		for _, g := range batch {
 			steps = append(steps, projection.Step{Game: &g})

@@ -135,6 +135,9 @@ func (w *placer) apply(ctx context.Context, step projection.Step) error {
 	if step.Moderation != nil {
 		return w.moderate(ctx, *step.Moderation)
 	}
+	if step.Erasure != nil {
+		return w.erase(ctx, *step.Erasure)
+	}
 	if step.Game == nil {
 		return nil
 	}
@@ -144,8 +147,10 @@ func (w *placer) apply(ctx context.Context, step projection.Step) error {
 		return err
 	}
 	if g.Running() {
-		_, err := w.exec(ctx, insertGame, gameArgs(g)...)
-		return err
+		if _, err := w.exec(ctx, insertGame, gameArgs(g)...); err != nil || special == 0 {
+			return err
+		}
+		return w.reconsider(ctx, g.PlayerID) // it may be erased already
 	}
 	if _, err := w.exec(ctx, upsertGame, gameArgs(g)...); err != nil {
 		return err

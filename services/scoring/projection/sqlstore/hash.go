@@ -17,7 +17,7 @@ const boardColumns = `boards.ruleset_id, boards.actor_kind, boards.period, board
 // one that has none does not count.
 var hashed = [...]statement{
 	define(`SELECT ` + gameColumns + `, games.score, games.unranked_reason FROM games ORDER BY games.game_id`),
-	define(`SELECT player_id FROM special_players WHERE hidden = 1 ORDER BY player_id`),
+	define(`SELECT player_id, hidden, erased_before FROM special_players WHERE hidden = 1 OR erased_before > 0 ORDER BY player_id`),
 	define(`SELECT game_id FROM hidden_games ORDER BY game_id`),
 	define(`SELECT ` + boardColumns + `, boards.list_order FROM leaderboards AS boards
 		WHERE EXISTS (SELECT 1 FROM leaderboard_entries AS entries WHERE entries.board_id = boards.board_id)

@@ -10,9 +10,11 @@ import (
 )
 
 var (
-	selectSpecial = define(`SELECT hidden FROM special_players WHERE player_id = ?`)
-	insertSpecial = define(`INSERT INTO special_players (player_id, hidden) VALUES (?, 0) ON CONFLICT DO NOTHING`)
+	selectSpecial = define(`SELECT hidden, erased_before FROM special_players WHERE player_id = ?`)
+	insertSpecial = define(`INSERT INTO special_players (player_id, hidden, erased_before) VALUES (?, 0, 0) ON CONFLICT DO NOTHING`)
 	hidePlayer    = define(`UPDATE special_players SET hidden = ? WHERE player_id = ?`)
+	erasePlayer   = define(`UPDATE special_players SET erased_before = ? WHERE player_id = ? AND erased_before < ?`)
+	deleteGame    = define(`DELETE FROM games WHERE game_id = ?`)
 
 	hideGame   = define(`INSERT INTO hidden_games (game_id) VALUES (?) ON CONFLICT DO NOTHING`)
 	unhideGame = define(`DELETE FROM hidden_games WHERE game_id = ?`)
@@ -78,29 +80,53 @@ func (w *placer) moderate(ctx context.Context, m projection.Moderation) error {
 	return w.reconsider(ctx, player)
 }
 
-// reconsider decides anew which of a player's games rank, and what they make of
-// the player's entries. From then on it is done for each further game.
+// erase removes a player's games that started before a moment.
+func (w *placer) erase(ctx context.Context, e projection.Erasure) error {
+	if _, err := w.exec(ctx, insertSpecial, e.PlayerID); err != nil {
+		return err
+	}
+	before := nanos(e.Before)
+	if _, err := w.exec(ctx, erasePlayer, before, e.PlayerID, before); err != nil {
+		return err
+	}
+	return w.reconsider(ctx, e.PlayerID)
+}
+
+// reconsider removes what is erased of a player's games and decides anew which of
+// the others rank, and what they make of the player's entries. From then on it is
+// done for each further game.
 func (w *placer) reconsider(ctx context.Context, player string) error {
 	if _, err := w.exec(ctx, insertSpecial, player); err != nil {
 		return err
 	}
 	var hidden int
-	if err := w.row(ctx, selectSpecial, player)(&hidden); err != nil {
+	var erasedBefore int64
+	if err := w.row(ctx, selectSpecial, player)(&hidden, &erasedBefore); err != nil {
 		return err
 	}
 	stored, err := rows(ctx, w.tx, scanPlayerGame, selectGamesOf, player)
 	if err != nil {
 		return err
 	}
-	games := make([]projection.Game, len(stored))
+	best := map[projection.Board]*projection.Game{}
+	var kept []playerGame
+	var games []projection.Game
 	covered := map[string]bool{}
-	for i, g := range stored {
-		games[i] = g.Game
+	for _, g := range stored {
+		for _, board := range g.Boards() {
+			best[board] = nil // a board to look at, even if nothing ranks there
+		}
+		if nanos(g.StartedAt) < erasedBefore {
+			if _, err := w.exec(ctx, deleteGame, g.GameID); err != nil {
+				return err
+			}
+			continue
+		}
+		kept, games = append(kept, g), append(games, g.Game)
 		covered[g.GameID] = hidden > 0 || g.hidden
 	}
 	progress := projection.Progressed(games, func(g projection.Game) bool { return covered[g.GameID] })
-	best := map[projection.Board]*projection.Game{}
-	for _, g := range stored {
+	for _, g := range kept {
 		reason := progress.Unranked[g.GameID]
 		stored := reason
 		if g.ByItself() != 0 {
@@ -112,9 +138,6 @@ func (w *placer) reconsider(ctx context.Context, player string) error {
 			}
 		}
 		for _, board := range g.Boards() {
-			if b, ok := best[board]; !ok || b == nil {
-				best[board] = nil // a board to look at, even if nothing ranks there
-			}
 			if b := best[board]; reason == 0 && (b == nil || g.Key().Compare(b.Key()) < 0) {
 				best[board] = &g.Game
 			}
@@ -186,7 +209,8 @@ func (s *Store) PlayerGames(ctx context.Context, q projection.PlayerGamesQuery) 
 func (s *Store) PlayerHistory(ctx context.Context, playerID string) (h projection.PlayerHistory, err error) {
 	err = s.snapshot(ctx, "read history of a player", func(t tx) error {
 		var hidden int
-		if err := t.row(ctx, selectSpecial, playerID)(&hidden); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		var erasedBefore int64
+		if err := t.row(ctx, selectSpecial, playerID)(&hidden, &erasedBefore); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		h.Hidden = hidden > 0

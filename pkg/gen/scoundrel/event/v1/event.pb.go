@@ -2462,6 +2462,8 @@ type ControlRecord struct {
 	//
 	//	*ControlRecord_DailyChallenge
 	//	*ControlRecord_DailyReveal
+	//	*ControlRecord_Moderation
+	//	*ControlRecord_Erasure
 	Kind          isControlRecord_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2550,6 +2552,24 @@ func (x *ControlRecord) GetDailyReveal() *DailyReveal {
 	return nil
 }
 
+func (x *ControlRecord) GetModeration() *Moderation {
+	if x != nil {
+		if x, ok := x.Kind.(*ControlRecord_Moderation); ok {
+			return x.Moderation
+		}
+	}
+	return nil
+}
+
+func (x *ControlRecord) GetErasure() *Erasure {
+	if x != nil {
+		if x, ok := x.Kind.(*ControlRecord_Erasure); ok {
+			return x.Erasure
+		}
+	}
+	return nil
+}
+
 type isControlRecord_Kind interface {
 	isControlRecord_Kind()
 }
@@ -2565,9 +2585,25 @@ type ControlRecord_DailyReveal struct {
 	DailyReveal *DailyReveal `protobuf:"bytes,6,opt,name=daily_reveal,json=dailyReveal,proto3,oneof"`
 }
 
+type ControlRecord_Moderation struct {
+	// A player or a game was hidden from leaderboards and statistics, or is shown
+	// again. The last record of its subject is what holds.
+	Moderation *Moderation `protobuf:"bytes,7,opt,name=moderation,proto3,oneof"`
+}
+
+type ControlRecord_Erasure struct {
+	// What a player has played until now is erased from leaderboards and
+	// statistics.
+	Erasure *Erasure `protobuf:"bytes,8,opt,name=erasure,proto3,oneof"`
+}
+
 func (*ControlRecord_DailyChallenge) isControlRecord_Kind() {}
 
 func (*ControlRecord_DailyReveal) isControlRecord_Kind() {}
+
+func (*ControlRecord_Moderation) isControlRecord_Kind() {}
+
+func (*ControlRecord_Erasure) isControlRecord_Kind() {}
 
 // The challenge of a day by one ruleset. Who stores it first has made it.
 type DailyChallenge struct {
@@ -2726,6 +2762,168 @@ func (x *DailyReveal) GetSecrets() *Secrets {
 	return nil
 }
 
+// A moderator's decision. Nothing of the games' own events changes.
+type Moderation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Who or what is hidden or shown.
+	//
+	// Types that are valid to be assigned to Target:
+	//
+	//	*Moderation_PlayerId
+	//	*Moderation_GameId
+	Target isModeration_Target `protobuf_oneof:"target"`
+	// Whether the target is hidden from now on; otherwise it is shown again.
+	Hidden bool `protobuf:"varint,3,opt,name=hidden,proto3" json:"hidden,omitempty"`
+	// Why, for those who look at it later: 1 to 500 characters.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Who decided, as named by the call.
+	ModeratorId   string `protobuf:"bytes,5,opt,name=moderator_id,json=moderatorId,proto3" json:"moderator_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Moderation) Reset() {
+	*x = Moderation{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Moderation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Moderation) ProtoMessage() {}
+
+func (x *Moderation) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Moderation.ProtoReflect.Descriptor instead.
+func (*Moderation) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Moderation) GetTarget() isModeration_Target {
+	if x != nil {
+		return x.Target
+	}
+	return nil
+}
+
+func (x *Moderation) GetPlayerId() string {
+	if x != nil {
+		if x, ok := x.Target.(*Moderation_PlayerId); ok {
+			return x.PlayerId
+		}
+	}
+	return ""
+}
+
+func (x *Moderation) GetGameId() string {
+	if x != nil {
+		if x, ok := x.Target.(*Moderation_GameId); ok {
+			return x.GameId
+		}
+	}
+	return ""
+}
+
+func (x *Moderation) GetHidden() bool {
+	if x != nil {
+		return x.Hidden
+	}
+	return false
+}
+
+func (x *Moderation) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Moderation) GetModeratorId() string {
+	if x != nil {
+		return x.ModeratorId
+	}
+	return ""
+}
+
+type isModeration_Target interface {
+	isModeration_Target()
+}
+
+type Moderation_PlayerId struct {
+	// A player, with all games: before the decision and after it.
+	PlayerId string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3,oneof"`
+}
+
+type Moderation_GameId struct {
+	// One game.
+	GameId string `protobuf:"bytes,2,opt,name=game_id,json=gameId,proto3,oneof"`
+}
+
+func (*Moderation_PlayerId) isModeration_Target() {}
+
+func (*Moderation_GameId) isModeration_Target() {}
+
+// A player's wish to be forgotten. Games that started before recorded_at are in no
+// leaderboard, list or statistic from then on; there is no way back. What is
+// played later counts as a new player's does.
+type Erasure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The player.
+	PlayerId      string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Erasure) Reset() {
+	*x = Erasure{}
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Erasure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Erasure) ProtoMessage() {}
+
+func (x *Erasure) ProtoReflect() protoreflect.Message {
+	mi := &file_scoundrel_event_v1_event_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
+func (*Erasure) Descriptor() ([]byte, []int) {
+	return file_scoundrel_event_v1_event_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *Erasure) GetPlayerId() string {
+	if x != nil {
+		return x.PlayerId
+	}
+	return ""
+}
+
 var File_scoundrel_event_v1_event_proto protoreflect.FileDescriptor
 
 const file_scoundrel_event_v1_event_proto_rawDesc = "" +
@@ -2881,7 +3079,7 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\x04deck\x18\x05 \x01(\fR\x04deck\x12\x1f\n" +
 	"\vrequest_ids\x18\x06 \x01(\fR\n" +
 	"requestIds\x12'\n" +
-	"\x0fstream_position\x18\a \x01(\aR\x0estreamPosition\"\xb8\x02\n" +
+	"\x0fstream_position\x18\a \x01(\aR\x0estreamPosition\"\xb3\x03\n" +
 	"\rControlRecord\x12\x19\n" +
 	"\bevent_id\x18\x01 \x01(\fR\aeventId\x12\x18\n" +
 	"\asubject\x18\x02 \x01(\tR\asubject\x12\x18\n" +
@@ -2889,7 +3087,11 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\vrecorded_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"recordedAt\x12M\n" +
 	"\x0fdaily_challenge\x18\x05 \x01(\v2\".scoundrel.event.v1.DailyChallengeH\x00R\x0edailyChallenge\x12D\n" +
-	"\fdaily_reveal\x18\x06 \x01(\v2\x1f.scoundrel.event.v1.DailyRevealH\x00R\vdailyRevealB\x06\n" +
+	"\fdaily_reveal\x18\x06 \x01(\v2\x1f.scoundrel.event.v1.DailyRevealH\x00R\vdailyReveal\x12@\n" +
+	"\n" +
+	"moderation\x18\a \x01(\v2\x1e.scoundrel.event.v1.ModerationH\x00R\n" +
+	"moderation\x127\n" +
+	"\aerasure\x18\b \x01(\v2\x1b.scoundrel.event.v1.ErasureH\x00R\aerasureB\x06\n" +
 	"\x04kind\"\xa1\x02\n" +
 	"\x0eDailyChallenge\x12\x12\n" +
 	"\x04date\x18\x01 \x01(\tR\x04date\x125\n" +
@@ -2903,7 +3105,17 @@ const file_scoundrel_event_v1_event_proto_rawDesc = "" +
 	"\vDailyReveal\x12\x12\n" +
 	"\x04date\x18\x01 \x01(\tR\x04date\x125\n" +
 	"\aruleset\x18\x02 \x01(\v2\x1b.scoundrel.rules.v1.RulesetR\aruleset\x125\n" +
-	"\asecrets\x18\x03 \x01(\v2\x1b.scoundrel.event.v1.SecretsR\asecrets*f\n" +
+	"\asecrets\x18\x03 \x01(\v2\x1b.scoundrel.event.v1.SecretsR\asecrets\"\xa3\x01\n" +
+	"\n" +
+	"Moderation\x12\x1d\n" +
+	"\tplayer_id\x18\x01 \x01(\tH\x00R\bplayerId\x12\x19\n" +
+	"\agame_id\x18\x02 \x01(\tH\x00R\x06gameId\x12\x16\n" +
+	"\x06hidden\x18\x03 \x01(\bR\x06hidden\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12!\n" +
+	"\fmoderator_id\x18\x05 \x01(\tR\vmoderatorIdB\b\n" +
+	"\x06target\"&\n" +
+	"\aErasure\x12\x1b\n" +
+	"\tplayer_id\x18\x01 \x01(\tR\bplayerId*f\n" +
 	"\bGameMode\x12\x19\n" +
 	"\x15GAME_MODE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10GAME_MODE_RANDOM\x10\x01\x12\x14\n" +
@@ -2938,7 +3150,7 @@ func file_scoundrel_event_v1_event_proto_rawDescGZIP() []byte {
 }
 
 var file_scoundrel_event_v1_event_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_scoundrel_event_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_scoundrel_event_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_scoundrel_event_v1_event_proto_goTypes = []any{
 	(GameMode)(0),                 // 0: scoundrel.event.v1.GameMode
 	(ActorKind)(0),                // 1: scoundrel.event.v1.ActorKind
@@ -2975,15 +3187,17 @@ var file_scoundrel_event_v1_event_proto_goTypes = []any{
 	(*ControlRecord)(nil),         // 32: scoundrel.event.v1.ControlRecord
 	(*DailyChallenge)(nil),        // 33: scoundrel.event.v1.DailyChallenge
 	(*DailyReveal)(nil),           // 34: scoundrel.event.v1.DailyReveal
-	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
-	(*v1.Move)(nil),               // 36: scoundrel.rules.v1.Move
-	(*v1.Ruleset)(nil),            // 37: scoundrel.rules.v1.Ruleset
-	(v1.Outcome)(0),               // 38: scoundrel.rules.v1.Outcome
+	(*Moderation)(nil),            // 35: scoundrel.event.v1.Moderation
+	(*Erasure)(nil),               // 36: scoundrel.event.v1.Erasure
+	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
+	(*v1.Move)(nil),               // 38: scoundrel.rules.v1.Move
+	(*v1.Ruleset)(nil),            // 39: scoundrel.rules.v1.Ruleset
+	(v1.Outcome)(0),               // 40: scoundrel.rules.v1.Outcome
 }
 var file_scoundrel_event_v1_event_proto_depIdxs = []int32{
 	1,  // 0: scoundrel.event.v1.Record.actor_kind:type_name -> scoundrel.event.v1.ActorKind
-	35, // 1: scoundrel.event.v1.Record.recorded_at:type_name -> google.protobuf.Timestamp
-	36, // 2: scoundrel.event.v1.Record.move:type_name -> scoundrel.rules.v1.Move
+	37, // 1: scoundrel.event.v1.Record.recorded_at:type_name -> google.protobuf.Timestamp
+	38, // 2: scoundrel.event.v1.Record.move:type_name -> scoundrel.rules.v1.Move
 	6,  // 3: scoundrel.event.v1.Record.facts:type_name -> scoundrel.event.v1.Fact
 	4,  // 4: scoundrel.event.v1.Record.state:type_name -> scoundrel.event.v1.Sealed
 	8,  // 5: scoundrel.event.v1.Record.revealed:type_name -> scoundrel.event.v1.Secrets
@@ -3010,34 +3224,36 @@ var file_scoundrel_event_v1_event_proto_depIdxs = []int32{
 	27, // 26: scoundrel.event.v1.Fact.card_recycled:type_name -> scoundrel.event.v1.CardRecycled
 	28, // 27: scoundrel.event.v1.Fact.card_returned:type_name -> scoundrel.event.v1.CardReturned
 	0,  // 28: scoundrel.event.v1.GameStarted.mode:type_name -> scoundrel.event.v1.GameMode
-	37, // 29: scoundrel.event.v1.GameStarted.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	39, // 29: scoundrel.event.v1.GameStarted.ruleset:type_name -> scoundrel.rules.v1.Ruleset
 	4,  // 30: scoundrel.event.v1.GameStarted.secrets:type_name -> scoundrel.event.v1.Sealed
 	2,  // 31: scoundrel.event.v1.MonsterFought.fight:type_name -> scoundrel.event.v1.FightKind
 	4,  // 32: scoundrel.event.v1.CardRecycled.sealed_position:type_name -> scoundrel.event.v1.Sealed
 	29, // 33: scoundrel.event.v1.CardRecycled.position:type_name -> scoundrel.event.v1.DungeonPosition
 	4,  // 34: scoundrel.event.v1.CardReturned.sealed_position:type_name -> scoundrel.event.v1.Sealed
 	29, // 35: scoundrel.event.v1.CardReturned.position:type_name -> scoundrel.event.v1.DungeonPosition
-	38, // 36: scoundrel.event.v1.GameOver.outcome:type_name -> scoundrel.rules.v1.Outcome
-	37, // 37: scoundrel.event.v1.GameOver.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	40, // 36: scoundrel.event.v1.GameOver.outcome:type_name -> scoundrel.rules.v1.Outcome
+	39, // 37: scoundrel.event.v1.GameOver.ruleset:type_name -> scoundrel.rules.v1.Ruleset
 	3,  // 38: scoundrel.event.v1.GameOver.last_card_use:type_name -> scoundrel.event.v1.LastCardUse
-	35, // 39: scoundrel.event.v1.GameOver.started_at:type_name -> google.protobuf.Timestamp
+	37, // 39: scoundrel.event.v1.GameOver.started_at:type_name -> google.protobuf.Timestamp
 	0,  // 40: scoundrel.event.v1.GameOver.mode:type_name -> scoundrel.event.v1.GameMode
 	0,  // 41: scoundrel.event.v1.GameState.mode:type_name -> scoundrel.event.v1.GameMode
-	35, // 42: scoundrel.event.v1.GameState.started_at:type_name -> google.protobuf.Timestamp
-	35, // 43: scoundrel.event.v1.ControlRecord.recorded_at:type_name -> google.protobuf.Timestamp
+	37, // 42: scoundrel.event.v1.GameState.started_at:type_name -> google.protobuf.Timestamp
+	37, // 43: scoundrel.event.v1.ControlRecord.recorded_at:type_name -> google.protobuf.Timestamp
 	33, // 44: scoundrel.event.v1.ControlRecord.daily_challenge:type_name -> scoundrel.event.v1.DailyChallenge
 	34, // 45: scoundrel.event.v1.ControlRecord.daily_reveal:type_name -> scoundrel.event.v1.DailyReveal
-	37, // 46: scoundrel.event.v1.DailyChallenge.ruleset:type_name -> scoundrel.rules.v1.Ruleset
-	4,  // 47: scoundrel.event.v1.DailyChallenge.secrets:type_name -> scoundrel.event.v1.Sealed
-	35, // 48: scoundrel.event.v1.DailyChallenge.opens_at:type_name -> google.protobuf.Timestamp
-	35, // 49: scoundrel.event.v1.DailyChallenge.closes_at:type_name -> google.protobuf.Timestamp
-	37, // 50: scoundrel.event.v1.DailyReveal.ruleset:type_name -> scoundrel.rules.v1.Ruleset
-	8,  // 51: scoundrel.event.v1.DailyReveal.secrets:type_name -> scoundrel.event.v1.Secrets
-	52, // [52:52] is the sub-list for method output_type
-	52, // [52:52] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	35, // 46: scoundrel.event.v1.ControlRecord.moderation:type_name -> scoundrel.event.v1.Moderation
+	36, // 47: scoundrel.event.v1.ControlRecord.erasure:type_name -> scoundrel.event.v1.Erasure
+	39, // 48: scoundrel.event.v1.DailyChallenge.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	4,  // 49: scoundrel.event.v1.DailyChallenge.secrets:type_name -> scoundrel.event.v1.Sealed
+	37, // 50: scoundrel.event.v1.DailyChallenge.opens_at:type_name -> google.protobuf.Timestamp
+	37, // 51: scoundrel.event.v1.DailyChallenge.closes_at:type_name -> google.protobuf.Timestamp
+	39, // 52: scoundrel.event.v1.DailyReveal.ruleset:type_name -> scoundrel.rules.v1.Ruleset
+	8,  // 53: scoundrel.event.v1.DailyReveal.secrets:type_name -> scoundrel.event.v1.Secrets
+	54, // [54:54] is the sub-list for method output_type
+	54, // [54:54] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_scoundrel_event_v1_event_proto_init() }
@@ -3072,6 +3288,12 @@ func file_scoundrel_event_v1_event_proto_init() {
 	file_scoundrel_event_v1_event_proto_msgTypes[28].OneofWrappers = []any{
 		(*ControlRecord_DailyChallenge)(nil),
 		(*ControlRecord_DailyReveal)(nil),
+		(*ControlRecord_Moderation)(nil),
+		(*ControlRecord_Erasure)(nil),
+	}
+	file_scoundrel_event_v1_event_proto_msgTypes[31].OneofWrappers = []any{
+		(*Moderation_PlayerId)(nil),
+		(*Moderation_GameId)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3079,7 +3301,7 @@ func file_scoundrel_event_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scoundrel_event_v1_event_proto_rawDesc), len(file_scoundrel_event_v1_event_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   31,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -370,7 +370,7 @@ func (x *SetDisplayNameResponse) GetProfile() *Profile {
 	return nil
 }
 
-// A request to erase the caller's profile.
+// A request to erase the caller.
 type DeleteProfileRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -407,11 +407,13 @@ func (*DeleteProfileRequest) Descriptor() ([]byte, []int) {
 	return file_scoundrel_profile_v1_profile_proto_rawDescGZIP(), []int{7}
 }
 
-// Says that the caller has no profile any more.
+// Says that the caller is erased.
 type DeleteProfileResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Makes reads of the scoring service show nothing of what was erased.
+	ConsistencyToken string `protobuf:"bytes,1,opt,name=consistency_token,json=consistencyToken,proto3" json:"consistency_token,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *DeleteProfileResponse) Reset() {
@@ -444,6 +446,13 @@ func (*DeleteProfileResponse) Descriptor() ([]byte, []int) {
 	return file_scoundrel_profile_v1_profile_proto_rawDescGZIP(), []int{8}
 }
 
+func (x *DeleteProfileResponse) GetConsistencyToken() string {
+	if x != nil {
+		return x.ConsistencyToken
+	}
+	return ""
+}
+
 var File_scoundrel_profile_v1_profile_proto protoreflect.FileDescriptor
 
 const file_scoundrel_profile_v1_profile_proto_rawDesc = "" +
@@ -465,8 +474,9 @@ const file_scoundrel_profile_v1_profile_proto_rawDesc = "" +
 	"\fdisplay_name\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\vdisplayName\"Q\n" +
 	"\x16SetDisplayNameResponse\x127\n" +
 	"\aprofile\x18\x01 \x01(\v2\x1d.scoundrel.profile.v1.ProfileR\aprofile\"\x16\n" +
-	"\x14DeleteProfileRequest\"\x17\n" +
-	"\x15DeleteProfileResponse2\xbb\x03\n" +
+	"\x14DeleteProfileRequest\"D\n" +
+	"\x15DeleteProfileResponse\x12+\n" +
+	"\x11consistency_token\x18\x01 \x01(\tR\x10consistencyToken2\xbb\x03\n" +
 	"\x0eProfileService\x12_\n" +
 	"\n" +
 	"GetProfile\x12'.scoundrel.profile.v1.GetProfileRequest\x1a(.scoundrel.profile.v1.GetProfileResponse\x12q\n" +

@@ -57,10 +57,14 @@ type ProfileServiceClient interface {
 	//
 	// Errors: INVALID_FIELD, STORAGE_FULL.
 	SetDisplayName(ctx context.Context, in *SetDisplayNameRequest, opts ...grpc.CallOption) (*SetDisplayNameResponse, error)
-	// Erases the caller's profile: the display name and every earlier one. It
-	// succeeds where there is nothing to erase.
+	// Erases the caller: the display name and every earlier one, and from all
+	// leaderboards, lists and statistics the games that started until now, those
+	// that are not over included. It succeeds where there is nothing to erase, and
+	// there is no way back. Events of games stay in the event log under the player's
+	// id; what is played later counts as a new player's does.
 	//
-	// Errors: STORAGE_FULL.
+	// Errors: STORAGE_FULL; OUTCOME_UNKNOWN and, where the same player was erased at
+	// the same time, NOT_STORED: it is to be sent again.
 	DeleteProfile(ctx context.Context, in *DeleteProfileRequest, opts ...grpc.CallOption) (*DeleteProfileResponse, error)
 }
 
@@ -138,10 +142,14 @@ type ProfileServiceServer interface {
 	//
 	// Errors: INVALID_FIELD, STORAGE_FULL.
 	SetDisplayName(context.Context, *SetDisplayNameRequest) (*SetDisplayNameResponse, error)
-	// Erases the caller's profile: the display name and every earlier one. It
-	// succeeds where there is nothing to erase.
+	// Erases the caller: the display name and every earlier one, and from all
+	// leaderboards, lists and statistics the games that started until now, those
+	// that are not over included. It succeeds where there is nothing to erase, and
+	// there is no way back. Events of games stay in the event log under the player's
+	// id; what is played later counts as a new player's does.
 	//
-	// Errors: STORAGE_FULL.
+	// Errors: STORAGE_FULL; OUTCOME_UNKNOWN and, where the same player was erased at
+	// the same time, NOT_STORED: it is to be sent again.
 	DeleteProfile(context.Context, *DeleteProfileRequest) (*DeleteProfileResponse, error)
 	mustEmbedUnimplementedProfileServiceServer()
 }

@@ -109,6 +109,8 @@ const (
 	// UNAVAILABLE: the server stops, and ends what would go on for ever; call
 	// again.
 	ErrorReason_ERROR_REASON_SERVER_STOPPING ErrorReason = 41
+	// PERMISSION_DENIED: the call lacks the token of moderators, or has another.
+	ErrorReason_ERROR_REASON_NOT_A_MODERATOR ErrorReason = 42
 )
 
 // Enum value maps for ErrorReason.
@@ -143,6 +145,7 @@ var (
 		26: "ERROR_REASON_DAILY_NOT_FOUND",
 		40: "ERROR_REASON_PROFILE_NOT_FOUND",
 		41: "ERROR_REASON_SERVER_STOPPING",
+		42: "ERROR_REASON_NOT_A_MODERATOR",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":               0,
@@ -174,6 +177,7 @@ var (
 		"ERROR_REASON_DAILY_NOT_FOUND":           26,
 		"ERROR_REASON_PROFILE_NOT_FOUND":         40,
 		"ERROR_REASON_SERVER_STOPPING":           41,
+		"ERROR_REASON_NOT_A_MODERATOR":           42,
 	}
 )
 
@@ -208,7 +212,7 @@ var File_scoundrel_rpc_v1_rpc_proto protoreflect.FileDescriptor
 
 const file_scoundrel_rpc_v1_rpc_proto_rawDesc = "" +
 	"\n" +
-	"\x1ascoundrel/rpc/v1/rpc.proto\x12\x10scoundrel.rpc.v1*\xda\a\n" +
+	"\x1ascoundrel/rpc/v1/rpc.proto\x12\x10scoundrel.rpc.v1*\xfc\a\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12!\n" +
@@ -239,7 +243,8 @@ const file_scoundrel_rpc_v1_rpc_proto_rawDesc = "" +
 	"\x19ERROR_REASON_DAILY_CLOSED\x10\x19\x12 \n" +
 	"\x1cERROR_REASON_DAILY_NOT_FOUND\x10\x1a\x12\"\n" +
 	"\x1eERROR_REASON_PROFILE_NOT_FOUND\x10(\x12 \n" +
-	"\x1cERROR_REASON_SERVER_STOPPING\x10)B\xc6\x01\n" +
+	"\x1cERROR_REASON_SERVER_STOPPING\x10)\x12 \n" +
+	"\x1cERROR_REASON_NOT_A_MODERATOR\x10*B\xc6\x01\n" +
 	"\x14com.scoundrel.rpc.v1B\bRpcProtoP\x01ZBgithub.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rpc/v1;rpcv1\xa2\x02\x03SRX\xaa\x02\x10Scoundrel.Rpc.V1\xca\x02\x10Scoundrel\\Rpc\\V1\xe2\x02\x1cScoundrel\\Rpc\\V1\\GPBMetadata\xea\x02\x12Scoundrel::Rpc::V1b\x06proto3"
 
 var (
