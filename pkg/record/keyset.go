@@ -4,7 +4,9 @@
 package record
 
 import (
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -56,6 +58,13 @@ func (k *Keyset) Rotate() {
 	rand.Read(id)
 	rand.Read(secret)
 	k.keys = append([]Key{{hex.EncodeToString(id), secret}}, k.keys...)
+}
+
+// Derive returns a key of 32 bytes for another purpose, which tells nothing of the
+// keyset's own. It comes from the oldest key by HKDF-SHA256, so that it stays the
+// same when a new key is put in front.
+func (k *Keyset) Derive(purpose string) ([]byte, error) {
+	return hkdf.Key(sha256.New, k.keys[len(k.keys)-1].Secret, nil, purpose, sha256.Size)
 }
 
 // LoadKeyset reads a keyset file. Its error wraps fs.ErrNotExist where there is

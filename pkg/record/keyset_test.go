@@ -76,3 +76,20 @@ func TestSealedFieldIsBoundToItsPlaceAndKey(t *testing.T) {
 		t.Errorf("no nonce: %v", err)
 	}
 }
+
+// What is derived outlives a new key, and differs between purposes and keysets.
+func TestDerive(t *testing.T) {
+	k := NewKeyset()
+	derive := func(k *Keyset, purpose string) string {
+		t.Helper()
+		key, err := k.Derive(purpose)
+		if err != nil || len(key) != 32 {
+			t.Fatalf("%d bytes, %v", len(key), err)
+		}
+		return string(key)
+	}
+	before := derive(k, "a")
+	if k.Rotate(); derive(k, "a") != before || derive(k, "b") == before || derive(NewKeyset(), "a") == before {
+		t.Error("a derived key changes, or does not")
+	}
+}

@@ -36,7 +36,8 @@ func TestInstancesShareADatabase(t *testing.T) {
 		t.Cleanup(func() { must(t, store.Close()) })
 		w := &world{t: t, log: &awayLog{Log: log}}
 		w.service, err = scoring.New(t.Context(), scoring.Config{
-			Log: w.log, Store: store, Ranked: []string{"classic"}, Instance: fmt.Sprintf("instance %d", i), Logger: slog.New(slog.DiscardHandler),
+			TokenKey: tokenKey,
+			Log:      w.log, Store: store, Ranked: []string{"classic"}, Instance: fmt.Sprintf("instance %d", i), Logger: slog.New(slog.DiscardHandler),
 		})
 		must(t, err)
 		instances = append(instances, instance{w.serve(), w.run()})

@@ -13,7 +13,7 @@ func (s *Service) ListLeaderboardEntries(ctx context.Context, req *scoringv1.Lis
 	if err != nil {
 		return nil, err
 	}
-	r, err := parsePageToken(board, req.GetPageToken())
+	r, err := s.tokens.parsePage(board, req.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +37,10 @@ func (s *Service) ListLeaderboardEntries(ctx context.Context, req *scoringv1.Lis
 	if n := len(page.Entries); n > 0 {
 		first, last := page.Entries[0].Key(), page.Entries[n-1].Key()
 		if page.More {
-			resp.NextPageToken = pageToken(board, projection.Range{After: &last})
+			resp.NextPageToken = s.tokens.page(board, projection.Range{After: &last})
 		}
 		if page.Less {
-			resp.PreviousPageToken = pageToken(board, projection.Range{Before: &first})
+			resp.PreviousPageToken = s.tokens.page(board, projection.Range{Before: &first})
 		}
 	}
 	return resp, nil

@@ -13,7 +13,7 @@ func (s *Service) ListLeaderboards(ctx context.Context, req *scoringv1.ListLeade
 	if only.RulesetID != "" && !s.ranked[only.RulesetID] {
 		return nil, &LeaderboardNotFoundError{only.RulesetID}
 	}
-	after, err := parseBoardToken(only, req.GetPageToken())
+	after, err := s.tokens.parseBoard(only, req.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (s *Service) ListLeaderboards(ctx context.Context, req *scoringv1.ListLeade
 				continue
 			}
 			if len(resp.Leaderboards) == size {
-				resp.NextPageToken = boardToken(only, *after)
+				resp.NextPageToken = s.tokens.board(only, *after)
 				return resp, nil
 			}
 			resp.Leaderboards = append(resp.Leaderboards, boardInfo(b, now))

@@ -22,7 +22,7 @@ func (s *Service) ListPlayerGames(ctx context.Context, req *scoringv1.ListPlayer
 	// A token of the player's own list names no place in what others see.
 	query := fmt.Sprintf("ListPlayerGames/1 %q %q %v", q.PlayerID, q.RulesetID, q.Private)
 	if token := req.GetPageToken(); token != "" {
-		b, err := openToken(query, token)
+		b, err := s.tokens.open(query, token)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func (s *Service) ListPlayerGames(ctx context.Context, req *scoringv1.ListPlayer
 	for i, g := range games {
 		if i == size {
 			last := games[i-1]
-			resp.NextPageToken = sealToken(query, append(binary.BigEndian.AppendUint64(nil, uint64(last.StartedAt.UnixNano())), last.GameID...))
+			resp.NextPageToken = s.tokens.seal(query, append(binary.BigEndian.AppendUint64(nil, uint64(last.StartedAt.UnixNano())), last.GameID...))
 			break
 		}
 		resp.Games = append(resp.Games, s.gameScore(g))

@@ -1,7 +1,7 @@
 package scoring
 
 import (
-	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -15,30 +15,36 @@ import (
 // A page token says where a page ends, so that the next one goes on right there
 // whatever happened meanwhile. It is
 //
-//	tag [8] content
+//	tag [16] content
 //
-// in base64. The tag is a hash of the query and the content. It finds mistakes,
-// not forgeries, which could name no more than another place of a public board.
-const tagSize = 8
+// in base64. The tag signs the query and the content: HMAC-SHA256, cut short. So a
+// token is one that a server with the same key has made, for the same query; it
+// holds after a restart and at other instances, and in later releases.
+type tokens struct{ key []byte }
 
-func sealToken(query string, content []byte) string {
-	return base64.RawURLEncoding.EncodeToString(append(tokenTag(query, content), content...))
+// MinTokenKey is the least length of the key of page tokens, in bytes.
+const MinTokenKey = 32
+
+const tagSize = 16
+
+func (t tokens) seal(query string, content []byte) string {
+	return base64.RawURLEncoding.EncodeToString(append(t.tag(query, content), content...))
 }
 
-// openToken returns the content of a token of this query. ErrPageToken.
-func openToken(query, token string) ([]byte, error) {
+// open returns the content of a token of this query. ErrPageToken.
+func (t tokens) open(query, token string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPageToken, err)
 	}
-	if len(b) < tagSize || !bytes.Equal(b[:tagSize], tokenTag(query, b[tagSize:])) {
+	if len(b) < tagSize || !hmac.Equal(b[:tagSize], t.tag(query, b[tagSize:])) {
 		return nil, ErrPageToken
 	}
 	return b[tagSize:], nil
 }
 
-func tokenTag(query string, content []byte) []byte {
-	h := sha256.New()
+func (t tokens) tag(query string, content []byte) []byte {
+	h := hmac.New(sha256.New, t.key)
 	fmt.Fprintf(h, "%q ", query)
 	h.Write(content)
 	return h.Sum(nil)[:tagSize]
@@ -54,8 +60,8 @@ func entriesQuery(b projection.Board) string { return "ListLeaderboardEntries/2 
 
 const pageTokenMin = 1 + 4 + 4 + 8 + 8
 
-// pageToken returns the token of a range of a board, which has After or Before.
-func pageToken(board projection.Board, r projection.Range) string {
+// page returns the token of a range of a board, which has After or Before.
+func (t tokens) page(board projection.Board, r projection.Range) string {
 	key, direction := r.After, byte(0)
 	if r.Before != nil {
 		key, direction = r.Before, 1
@@ -65,16 +71,16 @@ func pageToken(board projection.Board, r projection.Range) string {
 	b = binary.BigEndian.AppendUint32(b, key.Moves)
 	b = binary.BigEndian.AppendUint64(b, uint64(key.EndedAt.UnixNano()))
 	b = binary.BigEndian.AppendUint64(b, key.Sequence)
-	return sealToken(entriesQuery(board), append(b, key.Stream...))
+	return t.seal(entriesQuery(board), append(b, key.Stream...))
 }
 
-// parsePageToken returns the range that a token of this board names, the top for
+// parsePage returns the range that a token of this board names, the top for
 // an empty token. ErrPageToken.
-func parsePageToken(board projection.Board, token string) (r projection.Range, err error) {
+func (t tokens) parsePage(board projection.Board, token string) (r projection.Range, err error) {
 	if token == "" {
 		return r, nil
 	}
-	b, err := openToken(entriesQuery(board), token)
+	b, err := t.open(entriesQuery(board), token)
 	if err != nil {
 		return r, err
 	}
@@ -105,23 +111,23 @@ func listQuery(only projection.Board) string {
 	return fmt.Sprintf("ListLeaderboards/1 %q %d %d", only.RulesetID, only.ActorKind, only.Period)
 }
 
-func boardToken(only, last projection.Board) string {
+func (t tokens) board(only, last projection.Board) string {
 	b := []byte{byte(last.ActorKind), byte(last.Period)}
 	var opens int64
 	if last.Period != projection.AllTime {
 		opens = last.OpensAt.UnixNano()
 	}
 	b = binary.BigEndian.AppendUint64(b, uint64(opens))
-	return sealToken(listQuery(only), append(b, last.RulesetID...))
+	return t.seal(listQuery(only), append(b, last.RulesetID...))
 }
 
-// parseBoardToken returns the board that a token of this list names, nil for an
+// parseBoard returns the board that a token of this list names, nil for an
 // empty token. ErrPageToken.
-func parseBoardToken(only projection.Board, token string) (*projection.Board, error) {
+func (t tokens) parseBoard(only projection.Board, token string) (*projection.Board, error) {
 	if token == "" {
 		return nil, nil
 	}
-	b, err := openToken(listQuery(only), token)
+	b, err := t.open(listQuery(only), token)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,9 @@ type Config struct {
 	// Ranked are the ids of the rulesets whose boards are shown. It can change
 	// from one start to the next without a rebuild.
 	Ranked []string
+	// TokenKey signs page tokens: MinTokenKey bytes or more, which nobody else knows.
+	// Instances that have the same one accept each other's tokens. Required.
+	TokenKey []byte
 	// Instance names this process among those that share the store, of which
 	// one writes at a time. A process that starts under the name of one that
 	// died takes over at once, any other after seconds. Host and process id if
@@ -48,6 +51,7 @@ type Service struct {
 	store     projection.Store
 	projector *projection.Projector
 	ranked    map[string]bool
+	tokens    tokens
 	clock     func() time.Time
 }
 
@@ -55,6 +59,9 @@ type Service struct {
 func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Log == nil || cfg.Store == nil {
 		return nil, errors.New("scoring: Config needs a log and a store")
+	}
+	if len(cfg.TokenKey) < MinTokenKey {
+		return nil, fmt.Errorf("scoring: Config needs a token key of %d bytes or more", MinTokenKey)
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -69,7 +76,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		}
 		cfg.Instance = host + "/" + strconv.Itoa(os.Getpid())
 	}
-	s := &Service{log: cfg.Log, store: cfg.Store, ranked: map[string]bool{}, clock: cfg.Clock}
+	s := &Service{log: cfg.Log, store: cfg.Store, ranked: map[string]bool{}, tokens: tokens{cfg.TokenKey}, clock: cfg.Clock}
 	for _, id := range cfg.Ranked {
 		if _, err := engine.ParseRulesetID(id); err != nil {
 			return nil, fmt.Errorf("scoring: ranked ruleset: %w", err)

@@ -1,6 +1,7 @@
 package scoring_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,9 @@ func (l *awayLog) Ready(ctx context.Context) error {
 	return l.Log.Ready(ctx)
 }
 
+// tokenKey signs page tokens in these tests.
+var tokenKey = bytes.Repeat([]byte{7}, scoring.MinTokenKey)
+
 func newWorld(t *testing.T, dir string) *world {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "scores.db"))
@@ -70,7 +74,8 @@ func newWorld(t *testing.T, dir string) *world {
 	w := &world{t: t, log: &awayLog{Log: memlog.New()}, now: projectiontest.Start.Add(2 * time.Hour)}
 	must(t, w.log.Provision(t.Context(), "26q4"))
 	w.service, err = scoring.New(t.Context(), scoring.Config{
-		Log: w.log, Store: store, Ranked: []string{"classic", "strict"}, Logger: slog.New(slog.DiscardHandler), Clock: func() time.Time { return w.now },
+		TokenKey: tokenKey,
+		Log:      w.log, Store: store, Ranked: []string{"classic", "strict"}, Logger: slog.New(slog.DiscardHandler), Clock: func() time.Time { return w.now },
 	})
 	must(t, err)
 	return w
@@ -170,9 +175,11 @@ func TestNewRefuses(t *testing.T) {
 	must(t, err)
 	defer func() { _ = store.Close() }()
 	for name, cfg := range map[string]scoring.Config{
-		"no log":            {Store: store},
-		"no store":          {Log: memlog.New()},
-		"a ruleset unknown": {Log: memlog.New(), Store: store, Ranked: []string{"chess"}},
+		"no log":            {Store: store, TokenKey: tokenKey},
+		"no store":          {Log: memlog.New(), TokenKey: tokenKey},
+		"a ruleset unknown": {Log: memlog.New(), Store: store, TokenKey: tokenKey, Ranked: []string{"chess"}},
+		"no token key":      {Log: memlog.New(), Store: store},
+		"a short token key": {Log: memlog.New(), Store: store, TokenKey: tokenKey[1:]},
 	} {
 		if _, err := scoring.New(t.Context(), cfg); err == nil {
 			t.Errorf("%s: accepted", name)

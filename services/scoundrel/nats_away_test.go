@@ -60,7 +60,7 @@ func TestNATSAway(t *testing.T) {
 	store := must[*sqlite.Store](t)(sqlite.Open(t.Context(), filepath.Join(dir, databaseFile)))
 	defer func() { _ = store.Close() }()
 	games := must[*game.Service](t)(game.New(t.Context(), game.Config{Log: log, Keys: record.NewKeyset(), Ranked: ranked(), Logger: quiet}))
-	scores := must[*scoring.Service](t)(scoring.New(t.Context(), scoring.Config{Log: log, Store: store, Ranked: ranked(), Logger: quiet}))
+	scores := must[*scoring.Service](t)(scoring.New(t.Context(), scoring.Config{Log: log, Store: store, Ranked: ranked(), Logger: quiet, TokenKey: make([]byte, scoring.MinTokenKey)}))
 	server := must[*rpckit.Server](t)(rpckit.New(rpckit.Config{
 		Logger: quiet, Tables: []rpckit.Table{game.Problems, scoring.Problems}, ReadyInterval: 50 * time.Millisecond,
 	}))

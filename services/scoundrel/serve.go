@@ -185,7 +185,12 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err := games.Ready(ctx); err != nil {
 		return nil, err
 	}
+	tokenKey, err := keys.Derive("scoundrel page tokens")
+	if err != nil {
+		return nil, err
+	}
 	s.scoring, err = scoring.New(ctx, scoring.Config{
+		TokenKey: tokenKey,
 		// The lock makes this process the only one, so it may take the
 		// projection over from one that died.
 		Log: s.log, Store: store, Ranked: cfg.Ranked, Logger: cfg.Logger, Clock: cfg.Clock, Instance: "scoundrel serve",
