@@ -101,7 +101,12 @@ func (s *Service) try(ctx context.Context, g loaded, c command) (loaded, error) 
 	}
 	now := s.clock().UTC()
 	if c.move != (engine.Move{}) && isFinal(g, now) {
-		return loaded{}, s.endLate(ctx, g, now)
+		if !g.State.Engine.Status().Over() {
+			if _, err := s.endLate(ctx, g, now); err != nil {
+				return loaded{}, err
+			}
+		}
+		return loaded{}, &DailyClosedError{GameID: c.game}
 	}
 	if c.expectedVersion != 0 && c.expectedVersion != g.Version {
 		return loaded{}, &VersionMismatchError{GameID: c.game, Version: g.Version}

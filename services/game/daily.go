@@ -157,27 +157,42 @@ func isFinal(g loaded, now time.Time) bool {
 	return g.State.Mode == eventv1.GameMode_GAME_MODE_DAILY && !now.Before(record.DailyFinalAt(g.State.StartedAt))
 }
 
-// endLate ends an attempt whose challenge is final as abandoned, if it is not
-// over, and returns the error of the move that came too late.
-func (s *Service) endLate(ctx context.Context, g loaded, now time.Time) error {
-	if !g.State.Engine.Status().Over() {
-		facts, err := g.State.Engine.Resign(nil)
-		if err != nil {
-			return fmt.Errorf("end game %s: %w", g.Game, err)
-		}
-		// Under no request id: a repeat of the move is told the same as the move.
-		next := g.State.Remember("")
-		if next.Engine, err = g.State.Engine.EvolveAll(facts); err != nil {
-			return fmt.Errorf("end game %s: %w", g.Game, err)
-		}
-		if _, err = s.append(ctx, record.Command{
-			Game: g.Game, PlayerID: g.PlayerID, Actor: g.Actor, RecordedAt: now,
-			Facts: facts, After: next, Previous: eventlog.Revision(g.position.Sequence),
-		}); err != nil {
-			return err
-		}
+// endLate ends an attempt that still runs though its challenge is final as
+// abandoned, and returns it so.
+func (s *Service) endLate(ctx context.Context, g loaded, now time.Time) (loaded, error) {
+	facts, err := g.State.Engine.Resign(nil)
+	if err != nil {
+		return loaded{}, fmt.Errorf("end game %s: %w", g.Game, err)
 	}
-	return &DailyClosedError{GameID: g.Game.String()}
+	// Under no request id: a repeat of a late move is told the same as the move.
+	next := g.State.Remember("")
+	if next.Engine, err = g.State.Engine.EvolveAll(facts); err != nil {
+		return loaded{}, fmt.Errorf("end game %s: %w", g.Game, err)
+	}
+	return s.append(ctx, record.Command{
+		Game: g.Game, PlayerID: g.PlayerID, Actor: g.Actor, RecordedAt: now,
+		Facts: facts, After: next, Previous: eventlog.Revision(g.position.Sequence),
+	})
+}
+
+// overOf returns an attempt whose challenge is final as over, so that one which
+// nobody plays on does not stay active for ever. Its reader does not wait for the
+// log: while that takes no end, he gets the attempt as it is stored, which is
+// what is so, and the next reader tries again.
+func (s *Service) overOf(ctx context.Context, g loaded, now time.Time) loaded {
+	if g.State.Engine.Status().Over() {
+		return g
+	}
+	ended, err := s.endLate(ctx, g, now)
+	if errors.Is(err, eventlog.ErrConflict) {
+		ended, err = s.load(ctx, g.Game) // something else was first: another reader, or a last move
+	}
+	if err != nil {
+		s.logger.WarnContext(ctx, "an attempt at a final challenge is not ended yet", "game", g.Game, "error", err)
+		return g
+	}
+	s.cache.Add(g.Game, ended)
+	return ended
 }
 
 // revealOf makes sure that the log tells the secrets of the challenge of an

@@ -454,21 +454,60 @@ func TestPositionsAreToldOnceFinal(t *testing.T) {
 	}
 }
 
-// The first reader of an attempt reveals its challenge, too.
-func TestReadingAnAttemptReveals(t *testing.T) {
+// Whoever reads an attempt first once its challenge is final reveals the challenge
+// and ends the attempt, if nobody has: once, however many read at once, and by
+// whichever call.
+func TestReadingAnAttemptRevealsAndEndsIt(t *testing.T) {
 	w := dailyWorld()
-	c := w.serve(t)
-	g := startDaily(t, c, "ada")
-	w.clock.Set(final)
-	for range 2 {
-		// Not over, and never to be: there is nothing to conceal from anybody.
-		got := must[*gamev1.GetGameResponse](t)(c.GetGame(as(t, "bob"), &gamev1.GetGameRequest{GameId: g.GetGameId()})).GetGame()
-		if got.GetStatus() != gamev1.GameStatus_GAME_STATUS_ACTIVE || got.GetSeed() != "" {
-			t.Errorf("the attempt is %v", got)
-		}
-		if n := len(w.control(t)); n != 2 {
-			t.Errorf("%d control records", n)
-		}
+	instances := []gamev1.GameServiceClient{w.serve(t), w.serve(t)}
+	read := map[string]func(c gamev1.GameServiceClient, id string) error{
+		"GetGame": func(c gamev1.GameServiceClient, id string) error {
+			res, err := c.GetGame(as(t, "bob"), &gamev1.GetGameRequest{GameId: id})
+			if g := res.GetGame(); err == nil && (g.GetStatus() != gamev1.GameStatus_GAME_STATUS_ABANDONED || g.GetVersion() != 3 || g.GetMoves() != 1 ||
+				g.Score != nil || len(g.GetLegalMoves()) != 0 || g.GetSeed() == "" || len(g.GetDeck()) != 44 || !g.GetEndedAt().AsTime().Equal(final) || res.GetConsistencyToken() == "") {
+				t.Errorf("the attempt is %v", g)
+			}
+			return err
+		},
+		"GetGame at a version": func(c gamev1.GameServiceClient, id string) error {
+			res, err := c.GetGame(as(t, "ada"), &gamev1.GetGameRequest{GameId: id, AtVersion: 3})
+			if g := res.GetGame(); err == nil && g.GetStatus() != gamev1.GameStatus_GAME_STATUS_ABANDONED {
+				t.Errorf("the attempt is %v", g)
+			}
+			return err
+		},
+		"GetGameHistory": func(c gamev1.GameServiceClient, id string) error {
+			res, err := c.GetGameHistory(as(t, "bob"), &gamev1.GetGameHistoryRequest{GameId: id})
+			if entries := res.GetEntries(); err == nil && (len(entries) != 3 || entries[2].GetMove() != nil || res.GetSeed() == "" || res.Score != nil) {
+				t.Errorf("the history is %v", res)
+			}
+			return err
+		},
+	}
+	records := uint64(0)
+	for name, call := range read {
+		t.Run(name, func(t *testing.T) {
+			w.clock.Set(theDay)
+			g := start(t, instances[0], "ada-"+strings.ReplaceAll(name, " ", "-"), &gamev1.StartGameRequest{Mode: daily})
+			must[*gamev1.PlayMoveResponse](t)(instances[0].PlayMove(as(t, g.GetPlayerId()), &gamev1.PlayMoveRequest{GameId: g.GetGameId(), Move: g.GetLegalMoves()[0].GetMove()}))
+			w.clock.Set(final.Add(-1))
+			if got := must[*gamev1.GetGameResponse](t)(instances[1].GetGame(as(t, g.GetPlayerId()), &gamev1.GetGameRequest{GameId: g.GetGameId()})).GetGame(); got.GetStatus() != gamev1.GameStatus_GAME_STATUS_ACTIVE {
+				t.Errorf("before the challenge is final, the attempt is %v", got)
+			}
+			w.clock.Set(final)
+			atOnce(8, func(i int) {
+				if err := call(instances[i%2], g.GetGameId()); err != nil {
+					t.Error(err)
+				}
+			})
+			records += 3
+			if n, control := recordCount(t, w), len(w.control(t)); n != records || control != 2 {
+				t.Errorf("%d records of games, want %d, and %d of the control stream", n, records, control)
+			}
+			// The move that comes now is told that it is late, not that the game is over.
+			_, err := instances[0].PlayMove(as(t, g.GetPlayerId()), &gamev1.PlayMoveRequest{GameId: g.GetGameId(), Move: g.GetLegalMoves()[0].GetMove()})
+			wantReason(t, err, codes.FailedPrecondition, rpcv1.ErrorReason_ERROR_REASON_DAILY_CLOSED)
+		})
 	}
 }
 
@@ -583,5 +622,26 @@ func TestDailyInALogThatIsAway(t *testing.T) {
 	log.set(func(*faulty) {})
 	if challenge := getDaily(t, c, "2028-02-29"); challenge.GetSeed() == "" || len(w.control(t)) != 2 {
 		t.Errorf("the challenge is %v", challenge)
+	}
+
+	// So can one that nobody has ended; it stays as it is stored until the log takes
+	// its end, also where the first try took effect unseen.
+	w.clock.Set(midnight)
+	ids := []string{startDaily(t, c, "ada").GetGameId(), startDaily(t, c, "bob").GetGameId()}
+	w.clock.Set(final.AddDate(0, 0, 1))
+	for i, fault := range []func(*faulty){away, unknown} {
+		log.set(fault)
+		req := &gamev1.GetGameRequest{GameId: ids[i]}
+		if got := must[*gamev1.GetGameResponse](t)(c.GetGame(as(t, "eve"), req)).GetGame(); got.GetStatus() != gamev1.GameStatus_GAME_STATUS_ACTIVE || got.GetVersion() != 1 || got.GetSeed() != "" ||
+			!strings.Contains(w.logged.String(), "not ended yet") {
+			t.Errorf("in a log that is away, the game is %v", got)
+		}
+		if got := must[*gamev1.GetGameHistoryResponse](t)(c.GetGameHistory(as(t, "eve"), &gamev1.GetGameHistoryRequest{GameId: ids[i]})); i == 0 && (len(got.GetEntries()) != 1 || got.GetSeed() != "") {
+			t.Errorf("in a log that is away, the history is %v", got)
+		}
+		log.set(func(*faulty) {})
+		if got := must[*gamev1.GetGameResponse](t)(c.GetGame(as(t, "eve"), req)).GetGame(); got.GetStatus() != gamev1.GameStatus_GAME_STATUS_ABANDONED || got.GetVersion() != 2 || got.GetSeed() == "" {
+			t.Errorf("afterwards, the game is %v", got)
+		}
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
 )
 
-// GetGame implements gamev1.GameServiceServer.
+// GetGame implements gamev1.GameServiceServer. It ends a DAILY attempt that still
+// runs though its challenge is final; if that cannot be stored now, the answer
+// shows the attempt as it is stored.
 func (s *Service) GetGame(ctx context.Context, req *gamev1.GetGameRequest) (*gamev1.GetGameResponse, error) {
 	g, err := s.read(ctx, req.GetGameId())
 	if err != nil {
@@ -28,7 +30,9 @@ func (s *Service) GetGame(ctx context.Context, req *gamev1.GetGameRequest) (*gam
 	return &gamev1.GetGameResponse{Game: game, ConsistencyToken: g.position.Token()}, nil
 }
 
-// read returns a game that the caller may read.
+// read returns a game that the caller may read. The first to read an attempt once
+// its challenge is final makes the log tell both the challenge's secrets and the
+// attempt's end.
 func (s *Service) read(ctx context.Context, gameID string) (loaded, error) {
 	id, err := eventlog.ParseGameID(gameID)
 	if err != nil {
@@ -44,6 +48,7 @@ func (s *Service) read(ctx context.Context, gameID string) (loaded, error) {
 	}
 	if isFinal(g, now) {
 		s.revealOf(ctx, g)
+		g = s.overOf(ctx, g, now)
 	}
 	return g, nil
 }

@@ -16,7 +16,8 @@ const (
 	maxHistoryPage     = 200
 )
 
-// GetGameHistory implements gamev1.GameServiceServer.
+// GetGameHistory implements gamev1.GameServiceServer. It ends an attempt as
+// GetGame does.
 func (s *Service) GetGameHistory(ctx context.Context, req *gamev1.GetGameHistoryRequest) (*gamev1.GetGameHistoryResponse, error) {
 	from, err := parsePageToken(req.GetPageToken(), req.GetGameId())
 	if err != nil {

@@ -46,7 +46,7 @@ const (
 	GameStatus_GAME_STATUS_WON GameStatus = 2
 	// Health fell to 0 or below.
 	GameStatus_GAME_STATUS_LOST GameStatus = 3
-	// The player resigned.
+	// The player resigned, or the daily challenge became final before the end.
 	GameStatus_GAME_STATUS_ABANDONED GameStatus = 4
 )
 

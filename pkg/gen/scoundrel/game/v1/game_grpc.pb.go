@@ -59,7 +59,10 @@ type GameServiceClient interface {
 	//
 	// RANDOM games are open to every player, SEEDED games to their owner alone,
 	// DAILY games to their owner alone until their challenge is final and then to
-	// every player. Errors: INVALID_FIELD, GAME_NOT_FOUND, NOT_YOUR_GAME, VERSION_NOT_FOUND.
+	// every player. A DAILY game that still runs when its challenge is final ends
+	// as abandoned when it is read next; if that cannot be stored at the moment,
+	// the answer shows it as it stands. Errors: INVALID_FIELD, GAME_NOT_FOUND,
+	// NOT_YOUR_GAME, VERSION_NOT_FOUND.
 	GetGame(ctx context.Context, in *GetGameRequest, opts ...grpc.CallOption) (*GetGameResponse, error)
 	// Makes one move. The move is stored durably before the answer is sent.
 	//
@@ -74,9 +77,10 @@ type GameServiceClient interface {
 	ResignGame(ctx context.Context, in *ResignGameRequest, opts ...grpc.CallOption) (*ResignGameResponse, error)
 	// Returns what happened in a game, command by command.
 	//
-	// Who may read it is as for GetGame; once the game is over (a DAILY one: and
-	// its challenge final) the history holds the seed and the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND,
-	// NOT_YOUR_GAME, PAGE_TOKEN_INVALID.
+	// Who may read it, and what ends by it, is as for GetGame; once the game is
+	// over (a DAILY one: and its challenge final) the history holds the seed and
+	// the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND, NOT_YOUR_GAME,
+	// PAGE_TOKEN_INVALID.
 	GetGameHistory(ctx context.Context, in *GetGameHistoryRequest, opts ...grpc.CallOption) (*GetGameHistoryResponse, error)
 	// Lists the presets, options and variants of rulesets with their text, and the
 	// rulesets that have a leaderboard.
@@ -189,7 +193,10 @@ type GameServiceServer interface {
 	//
 	// RANDOM games are open to every player, SEEDED games to their owner alone,
 	// DAILY games to their owner alone until their challenge is final and then to
-	// every player. Errors: INVALID_FIELD, GAME_NOT_FOUND, NOT_YOUR_GAME, VERSION_NOT_FOUND.
+	// every player. A DAILY game that still runs when its challenge is final ends
+	// as abandoned when it is read next; if that cannot be stored at the moment,
+	// the answer shows it as it stands. Errors: INVALID_FIELD, GAME_NOT_FOUND,
+	// NOT_YOUR_GAME, VERSION_NOT_FOUND.
 	GetGame(context.Context, *GetGameRequest) (*GetGameResponse, error)
 	// Makes one move. The move is stored durably before the answer is sent.
 	//
@@ -204,9 +211,10 @@ type GameServiceServer interface {
 	ResignGame(context.Context, *ResignGameRequest) (*ResignGameResponse, error)
 	// Returns what happened in a game, command by command.
 	//
-	// Who may read it is as for GetGame; once the game is over (a DAILY one: and
-	// its challenge final) the history holds the seed and the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND,
-	// NOT_YOUR_GAME, PAGE_TOKEN_INVALID.
+	// Who may read it, and what ends by it, is as for GetGame; once the game is
+	// over (a DAILY one: and its challenge final) the history holds the seed and
+	// the deck. Errors: INVALID_FIELD, GAME_NOT_FOUND, NOT_YOUR_GAME,
+	// PAGE_TOKEN_INVALID.
 	GetGameHistory(context.Context, *GetGameHistoryRequest) (*GetGameHistoryResponse, error)
 	// Lists the presets, options and variants of rulesets with their text, and the
 	// rulesets that have a leaderboard.
