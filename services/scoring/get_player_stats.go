@@ -27,6 +27,9 @@ func (s *Service) GetPlayerStats(ctx context.Context, req *scoringv1.GetPlayerSt
 	if history.Hidden {
 		return resp, nil
 	}
+	for i, g := range history.Games {
+		history.Games[i] = s.asOfNow(g)
+	}
 	// A streak goes by the ends of games.
 	slices.SortStableFunc(history.Games, func(a, b projection.PlayerGame) int { return a.EndedAt.Compare(b.EndedAt) })
 	total, byRuleset := tally{}, map[string]*tally{}

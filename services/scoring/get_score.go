@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
+	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
 	"github.com/scoundrel-game/scoundrel/pkg/record"
 	"github.com/scoundrel-game/scoundrel/pkg/rpckit"
@@ -44,6 +45,24 @@ func (s *Service) private(g projection.Game) bool {
 	default:
 		return true
 	}
+}
+
+// asOfNow returns a game as it stands by the clock. An attempt at a daily
+// challenge is over when that is final: the log says so only once somebody asks
+// for the attempt, and by when a stranger asks, no streak may break.
+func (s *Service) asOfNow(g projection.PlayerGame) projection.PlayerGame {
+	if g.Mode != eventv1.GameMode_GAME_MODE_DAILY || g.Scored() {
+		return g
+	}
+	final := record.DailyFinalAt(g.StartedAt)
+	if s.clock().Before(final) || !g.Running() && !g.EndedAt.After(final) {
+		return g
+	}
+	g.Outcome, g.EndedAt = rulesv1.Outcome_OUTCOME_ABANDONED, final
+	if g.Unranked == projection.UnrankedRunning {
+		g.Unranked = projection.UnrankedAbandoned
+	}
+	return g
 }
 
 // gameScore shows a game, and the boards that it counts for or why it counts for

@@ -238,7 +238,7 @@ func TestADecadeOfPeriods(t *testing.T) {
 			s := span{b.GetPeriod(), b.GetDate()}
 			opens, closes := info.GetOpensAt().AsTime(), info.GetClosesAt().AsTime()
 			if found[s] || opens.Format(time.DateOnly) != s.first || !info.GetFinalAt().AsTime().Equal(closes.Add(24*time.Hour)) ||
-				info.GetFinal() == w.now.Before(closes.Add(24*time.Hour)) || info.GetTotalPlayers() != uint64(len(players[s])) {
+				info.GetFinal() == w.now().Before(closes.Add(24*time.Hour)) || info.GetTotalPlayers() != uint64(len(players[s])) {
 				t.Errorf("%v, want %d players", info, len(players[s]))
 			}
 			found[s] = true

@@ -47,7 +47,7 @@ func (s *Service) ListPlayerGames(ctx context.Context, req *scoringv1.ListPlayer
 			resp.NextPageToken = s.tokens.seal(query, append(binary.BigEndian.AppendUint64(nil, uint64(last.StartedAt.UnixNano())), last.GameID...))
 			break
 		}
-		resp.Games = append(resp.Games, s.gameScore(g))
+		resp.Games = append(resp.Games, s.gameScore(s.asOfNow(g)))
 	}
 	return resp, nil
 }

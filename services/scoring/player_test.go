@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
@@ -142,6 +143,74 @@ func TestListPlayerGames(t *testing.T) {
 	if score.GetScore().GetUnrankedReason() != scoringv1.UnrankedReason_UNRANKED_REASON_DEPTH_LOCKED {
 		t.Errorf("the score of a game that does not rank: %v", score)
 	}
+}
+
+// An attempt that is left running is abandoned once its challenge is final, by the
+// clock alone; and whenever the log comes to say so, nothing changes by it.
+func TestAnAttemptLeftRunning(t *testing.T) {
+	w := newWorld(t, t.TempDir())
+	w.run()
+	client := w.serve()
+	ctx := as(t.Context(), "ada")
+	day := projectiontest.Start.Truncate(24 * time.Hour)
+	final := day.Add(25 * time.Hour)
+	play := func(start time.Time, change func(*projection.Game)) projection.Game {
+		g := projectiontest.NewGame("ada", "classic", 20, 50)
+		g.StartedAt, g.EndedAt = start, start.Add(time.Minute)
+		change(&g)
+		return g
+	}
+	won := func(*projection.Game) {}
+	running := func(g *projection.Game) { g.Outcome, g.Score, g.Moves, g.EndedAt = 0, 0, 0, g.StartedAt }
+	attempt := play(day.Add(24*time.Hour-time.Millisecond), func(g *projection.Game) { running(g); g.Mode = eventv1.GameMode_GAME_MODE_DAILY })
+	w.finish(play(day, won))
+	free := play(day.Add(time.Minute), running) // has no end but its player's
+	w.store(free, projectiontest.Started(t, free))
+	w.store(attempt, projectiontest.Started(t, attempt))
+	token := w.finish(play(final.Add(time.Hour), won))
+	settle(t, client, token)
+
+	check := func(what string, over bool) {
+		t.Helper()
+		stats, err := client.GetPlayerStats(ctx, &scoringv1.GetPlayerStatsRequest{ConsistencyToken: token})
+		must(t, err)
+		total := stats.GetTotal()
+		list, err := client.ListPlayerGames(ctx, &scoringv1.ListPlayerGamesRequest{ConsistencyToken: token})
+		must(t, err)
+		g := list.GetGames()[1]
+		if g.GetGameId() != attempt.GameID || len(list.GetGames()) != 4 {
+			t.Fatalf("%s: games %v", what, list)
+		}
+		if !over {
+			if total.GetGames() != 2 || total.GetRunning() != 2 || total.GetAbandoned() != 0 || total.GetWinStreak() != 2 ||
+				g.GetOutcome() != 0 || g.GetEndedAt() != nil || g.GetUnrankedReason() != scoringv1.UnrankedReason_UNRANKED_REASON_RUNNING {
+				t.Errorf("%s: %v, %v", what, total, g)
+			}
+			return
+		}
+		if total.GetGames() != 3 || total.GetRunning() != 1 || total.GetAbandoned() != 1 || total.GetWinStreak() != 1 || total.GetLongestWinStreak() != 1 ||
+			g.GetOutcome() != rulesv1.Outcome_OUTCOME_ABANDONED || !g.GetEndedAt().AsTime().Equal(final) || g.GetUnrankedReason() != scoringv1.UnrankedReason_UNRANKED_REASON_ABANDONED {
+			t.Errorf("%s: %v, %v", what, total, g)
+		}
+		_, err = client.GetScore(ctx, &scoringv1.GetScoreRequest{GameId: attempt.GameID})
+		want(t, what, err, codes.NotFound, "SCORE_NOT_FOUND")
+	}
+	w.set(final.Add(-1))
+	check("before it is final", false)
+	w.set(final)
+	check("once it is final", true)
+
+	w.set(final.Add(48 * time.Hour))
+	attempt.Outcome, attempt.EndedAt = rulesv1.Outcome_OUTCOME_ABANDONED, w.now()
+	id, err := eventlog.ParseGameID(attempt.GameID)
+	must(t, err)
+	at, err := w.log.Load(t.Context(), id)
+	must(t, err)
+	p, err := w.log.Append(t.Context(), id, eventlog.Revision(at.Position.Sequence), projectiontest.Event(t, attempt, 2, true))
+	must(t, err)
+	token = p.Token()
+	settle(t, client, token)
+	check("when the log says so days later", true)
 }
 
 // TestWatchLeaderboard watches a board of three while games end.

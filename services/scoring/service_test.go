@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,8 +41,13 @@ type world struct {
 	t       *testing.T
 	log     *awayLog
 	service *scoring.Service
-	now     time.Time
+	clock   atomic.Pointer[time.Time]
 }
+
+func (w *world) now() time.Time { return *w.clock.Load() }
+
+// set sets the clock, which stands still until then; the projector reads it too.
+func (w *world) set(now time.Time) { w.clock.Store(&now) }
 
 // awayLog is a log that can be cut off.
 type awayLog struct {
@@ -71,11 +77,12 @@ func newWorld(t *testing.T, dir string) *world {
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "scores.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, store.Close()) })
-	w := &world{t: t, log: &awayLog{Log: memlog.New()}, now: projectiontest.Start.Add(2 * time.Hour)}
+	w := &world{t: t, log: &awayLog{Log: memlog.New()}}
+	w.set(projectiontest.Start.Add(2 * time.Hour))
 	must(t, w.log.Provision(t.Context(), "26q4"))
 	w.service, err = scoring.New(t.Context(), scoring.Config{
 		TokenKey: tokenKey,
-		Log:      w.log, Store: store, Ranked: []string{"classic", "strict"}, Logger: slog.New(slog.DiscardHandler), Clock: func() time.Time { return w.now },
+		Log:      w.log, Store: store, Ranked: []string{"classic", "strict"}, Logger: slog.New(slog.DiscardHandler), Clock: w.now,
 	})
 	must(t, err)
 	return w

@@ -40,7 +40,7 @@ const (
 	UnrankedReason_UNRANKED_REASON_UNSPECIFIED UnrankedReason = 0
 	// It is not over.
 	UnrankedReason_UNRANKED_REASON_RUNNING UnrankedReason = 1
-	// The player resigned.
+	// The player resigned, or the daily challenge became final before the end.
 	UnrankedReason_UNRANKED_REASON_ABANDONED UnrankedReason = 2
 	// The player chose the seed.
 	UnrankedReason_UNRANKED_REASON_PRACTICE UnrankedReason = 3
@@ -1836,7 +1836,8 @@ type PlayerStats struct {
 	Won uint64 `protobuf:"varint,2,opt,name=won,proto3" json:"won,omitempty"`
 	// Games that were lost.
 	Lost uint64 `protobuf:"varint,3,opt,name=lost,proto3" json:"lost,omitempty"`
-	// Games that the player resigned.
+	// Games that the player resigned, or left running until their daily challenge
+	// was final.
 	Abandoned uint64 `protobuf:"varint,4,opt,name=abandoned,proto3" json:"abandoned,omitempty"`
 	// Games that are not over.
 	Running uint64 `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"`

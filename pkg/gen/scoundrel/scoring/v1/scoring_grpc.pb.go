@@ -90,13 +90,15 @@ type ScoringServiceClient interface {
 	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
 	GetRankForScore(ctx context.Context, in *GetRankForScoreRequest, opts ...grpc.CallOption) (*GetRankForScoreResponse, error)
 	// Returns what a player's games come to. Games by a seed of the player's own
-	// count for nothing.
+	// count for nothing. An attempt at a daily challenge counts as abandoned once
+	// that is final, also while the game's log does not say so yet.
 	//
 	// Errors: INVALID_FIELD.
 	GetPlayerStats(ctx context.Context, in *GetPlayerStatsRequest, opts ...grpc.CallOption) (*GetPlayerStatsResponse, error)
 	// Lists a player's games, running ones included, the latest started first. The
 	// player's own SEEDED games are for the player alone, and those of daily
-	// challenges until they are final.
+	// challenges until they are final. One that still runs then has ended as
+	// abandoned at that moment, also while the game's log does not say so yet.
 	//
 	// Errors: INVALID_FIELD, PAGE_TOKEN_INVALID.
 	ListPlayerGames(ctx context.Context, in *ListPlayerGamesRequest, opts ...grpc.CallOption) (*ListPlayerGamesResponse, error)
@@ -286,13 +288,15 @@ type ScoringServiceServer interface {
 	// Errors: INVALID_FIELD, LEADERBOARD_NOT_FOUND.
 	GetRankForScore(context.Context, *GetRankForScoreRequest) (*GetRankForScoreResponse, error)
 	// Returns what a player's games come to. Games by a seed of the player's own
-	// count for nothing.
+	// count for nothing. An attempt at a daily challenge counts as abandoned once
+	// that is final, also while the game's log does not say so yet.
 	//
 	// Errors: INVALID_FIELD.
 	GetPlayerStats(context.Context, *GetPlayerStatsRequest) (*GetPlayerStatsResponse, error)
 	// Lists a player's games, running ones included, the latest started first. The
 	// player's own SEEDED games are for the player alone, and those of daily
-	// challenges until they are final.
+	// challenges until they are final. One that still runs then has ended as
+	// abandoned at that moment, also while the game's log does not say so yet.
 	//
 	// Errors: INVALID_FIELD, PAGE_TOKEN_INVALID.
 	ListPlayerGames(context.Context, *ListPlayerGamesRequest) (*ListPlayerGamesResponse, error)
