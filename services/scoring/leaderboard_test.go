@@ -191,8 +191,8 @@ func TestADecadeOfPeriods(t *testing.T) {
 			players[s][g.PlayerID] = true
 		}
 	}
-	zone := time.FixedZone("far", 13*3600) // Where a game is played does not matter.
-	for year := 2020; year < 2030; year++ {
+	zone := time.FixedZone("far", 13*3600)  // Where a game is played does not matter.
+	for year := 2023; year < 2033; year++ { // 2024, 2028 and 2032 are leap years, 2026 and 2032 have 53 weeks
 		for _, day := range []string{"02-28", "02-29", "03-01", "12-31", "01-01", "06-15"} {
 			at, err := time.Parse(time.DateOnly, fmt.Sprintf("%d-%s", year, day))
 			if err != nil {
@@ -215,10 +215,15 @@ func TestADecadeOfPeriods(t *testing.T) {
 		if resp.GetTotalPlayers() != uint64(len(want)) || resp.GetLeaderboard().GetDate() != s.first {
 			t.Errorf("%v: %d players on %v, want %d", s, resp.GetTotalPlayers(), resp.GetLeaderboard(), len(want))
 		}
+		listed := map[string]bool{}
 		for _, e := range resp.GetEntries() {
-			if !want[e.GetPlayerId()] {
+			if !want[e.GetPlayerId()] || listed[e.GetPlayerId()] {
 				t.Errorf("%v: %s is on it", s, e.GetPlayerId())
 			}
+			listed[e.GetPlayerId()] = true
+		}
+		if len(listed) != len(want) {
+			t.Errorf("%v: %d players are listed, want %d", s, len(listed), len(want))
 		}
 	}
 
