@@ -79,9 +79,11 @@ func open(ctx context.Context, url string, settings map[string]string, prepare f
 	s.Store, err = sqlstore.New(ctx, s.db, s.db, sqlstore.Dialect{
 		Numbered: true,
 		Snapshot: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
-		// "SCDR" in ASCII, to be ours among all that lock in the database.
-		Exclusive: `SELECT pg_advisory_xact_lock(1396917330)`,
-		Error:     storeError,
+		// "SCDR" in ASCII, to be ours among all that lock in the database. A plan that
+		// was made while a table was small must not read it whole once it is not.
+		Exclusive: `SELECT pg_advisory_xact_lock(1396917330), set_config('enable_seqscan', 'off', true),
+			set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
+		Error: storeError,
 	})
 	return s, err
 }

@@ -72,7 +72,11 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	if s.write, err = open(path, url.Values{"_txlock": {"immediate"}, "_synchronous": {"NORMAL"}}); err != nil {
+	if s.write, err = open(path, url.Values{"_txlock": {"immediate"}, "_synchronous": {"NORMAL"}, "_pragma": {
+		// 64 MB: players come in any order, and so do the pages that a transaction
+		// changes. The log of changes grows to as much before they go to the file.
+		"cache_size(-65536)", "wal_autocheckpoint(16384)",
+	}}); err != nil {
 		return nil, err
 	}
 	s.write.SetMaxOpenConns(1)
@@ -82,7 +86,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	if err := s.migrate(ctx); err != nil {
 		return nil, err
 	}
-	if s.read, err = open(path, url.Values{"mode": {"ro"}}); err != nil {
+	if s.read, err = open(path, url.Values{"mode": {"ro"}, "_pragma": {"cache_size(-16384)"}}); err != nil {
 		return nil, err
 	}
 	readers := max(4, runtime.GOMAXPROCS(0))

@@ -21,19 +21,13 @@ var (
 		WHERE name = ? ORDER BY stream, stream_seq`)
 	insertParked = define(`INSERT INTO projection_poison (name, stream, stream_seq, incarnation, event_id, game_id, error, payload)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
-	// What must be known before a game is written.
-	selectStanding = define(`SELECT
-		(SELECT count(*) FROM projection_poison WHERE game_id = ?),
-		(SELECT count(*) FROM hidden_games WHERE game_id = ?),
-		(SELECT count(*) FROM special_players WHERE player_id = ?)`)
-
 	// A start never comes after its game's end but from another look at the log.
-	insertGame = define(newGame + ` ON CONFLICT DO NOTHING`)
-	upsertGame = define(newGame + `
+	insertGames = defineBulk(newGames+` ON CONFLICT DO NOTHING`, newGame)
+	upsertGames = defineBulk(newGames+`
 		ON CONFLICT (game_id) DO UPDATE SET player_id = excluded.player_id, actor_kind = excluded.actor_kind,
 			ruleset_id = excluded.ruleset_id, mode = excluded.mode, outcome = excluded.outcome, score = excluded.score,
 			moves = excluded.moves, started_at = excluded.started_at, ended_at = excluded.ended_at,
-			stream = excluded.stream, stream_seq = excluded.stream_seq`)
+			stream = excluded.stream, stream_seq = excluded.stream_seq`, newGame)
 
 	takeLease = define(`INSERT INTO projection_lease (name, holder, expires_at) VALUES (?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
@@ -41,9 +35,12 @@ var (
 	dropLease = define(`DELETE FROM projection_lease WHERE name = ? AND holder = ?`)
 )
 
-const newGame = `INSERT INTO games
-	(game_id, player_id, actor_kind, ruleset_id, mode, outcome, score, moves, started_at, ended_at, stream, stream_seq)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const (
+	newGames = `INSERT INTO games
+		(game_id, player_id, actor_kind, ruleset_id, mode, outcome, score, moves, started_at, ended_at, stream, stream_seq)
+		VALUES`
+	newGame = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+)
 
 // Checkpoints implements [projection.Store].
 func (s *Store) Checkpoints(ctx context.Context) (all []projection.Checkpoint, err error) {
@@ -77,18 +74,26 @@ func (s *Store) Commit(ctx context.Context, after projection.Checkpoint, steps [
 		if err := w.advance(ctx, after, steps[len(steps)-1]); err != nil {
 			return err
 		}
-		for _, step := range steps {
-			if err := w.apply(ctx, step); err != nil {
-				return err
-			}
-		}
-		return nil
+		return w.applyAll(ctx, steps)
 	})
+}
+
+// applyAll writes what steps change, in their order.
+func (w *placer) applyAll(ctx context.Context, steps []projection.Step) error {
+	if err := w.prepare(ctx, steps); err != nil {
+		return err
+	}
+	for _, step := range steps {
+		if err := w.apply(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // placing runs change in a transaction with a placer, and writes what it counted.
 func (s *Store) placing(ctx context.Context, what string, change func(*placer) error) error {
-	w := &placer{store: s, counts: map[countKey]int64{}, boards: map[projection.Board]int64{}}
+	w := newPlacer(s)
 	if err := s.update(ctx, what, func(t tx) error {
 		w.tx = t
 		if s.dialect.Exclusive != "" {
@@ -129,6 +134,7 @@ func (t tx) advance(ctx context.Context, after projection.Checkpoint, last proje
 func (w *placer) apply(ctx context.Context, step projection.Step) error {
 	if step.Problem != "" {
 		r := step.Record
+		w.parked[r.Game.String()] = true
 		_, err := w.exec(ctx, insertParked, name, r.Position.Stream, r.Position.Sequence, r.Position.Incarnation, r.ID, r.Game.String(), step.Problem, r.Data)
 		return err
 	}
@@ -138,26 +144,23 @@ func (w *placer) apply(ctx context.Context, step projection.Step) error {
 	if step.Erasure != nil {
 		return w.erase(ctx, *step.Erasure)
 	}
-	if step.Game == nil {
+	if step.Game == nil || w.parked[step.Game.GameID] {
 		return nil
 	}
 	g := *step.Game
-	var parked, hidden, special int
-	if err := w.row(ctx, selectStanding, g.GameID, g.GameID, g.PlayerID)(&parked, &hidden, &special); err != nil || parked > 0 {
-		return err
-	}
 	if g.Running() {
-		if _, err := w.exec(ctx, insertGame, gameArgs(g)...); err != nil || special == 0 {
-			return err
+		if _, ended := w.games[g.GameID]; !ended {
+			w.games[g.GameID] = g
+		}
+		if !w.special[g.PlayerID] {
+			return nil
 		}
 		return w.reconsider(ctx, g.PlayerID) // it may be erased already
 	}
-	if _, err := w.exec(ctx, upsertGame, gameArgs(g)...); err != nil {
-		return err
-	}
+	w.games[g.GameID] = g
 	// Most players' games go on their boards one by one. Where one may decide about
 	// another, all of them are looked at.
-	if special > 0 || hidden > 0 || g.Deep() {
+	if w.special[g.PlayerID] || w.hidden[g.GameID] || g.Deep() {
 		return w.reconsider(ctx, g.PlayerID)
 	}
 	for _, board := range g.Boards() {

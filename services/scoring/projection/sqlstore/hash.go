@@ -25,7 +25,7 @@ var hashed = [...]statement{
 	define(`SELECT ` + boardColumns + `, entries.player_id, entries.game_id, ` + boardOrder + `
 		FROM leaderboards AS boards JOIN leaderboard_entries AS entries ON entries.board_id = boards.board_id
 		ORDER BY ` + boardColumns + `, entries.player_id`),
-	define(`SELECT ` + boardColumns + `, counts.level, counts.order_score, counts.win_moves, counts.bucket, counts.players
+	define(`SELECT ` + boardColumns + `, counts.level, counts.order_score, counts.win_moves, counts.bucket, counts.counts
 		FROM leaderboards AS boards JOIN leaderboard_counts AS counts ON counts.board_id = boards.board_id
 		ORDER BY ` + boardColumns + `, counts.level, counts.order_score, counts.win_moves, counts.bucket`),
 }
@@ -77,6 +77,9 @@ func (t tx) write(ctx context.Context, w io.Writer, n statement) error {
 				b = append(b, 'n')
 			case int64:
 				b = binary.BigEndian.AppendUint64(append(b, 'i'), uint64(v))
+			case []byte:
+				b = binary.BigEndian.AppendUint64(append(b, 'b'), uint64(len(v)))
+				b = append(b, v...)
 			case string:
 				b = binary.BigEndian.AppendUint64(append(b, 's'), uint64(len(v)))
 				b = append(b, v...)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 )
@@ -27,7 +26,6 @@ var (
 			AND (games.started_at, games.game_id) < (?, ?)
 		ORDER BY games.started_at DESC, games.game_id DESC LIMIT ?`)
 	setUnranked = define(`UPDATE games SET unranked_reason = ? WHERE game_id = ?`)
-	dropBest    = define(`DELETE FROM leaderboard_entries WHERE board_id = ? AND player_id = ?`)
 )
 
 // playerGame is a game of a player as it is stored.
@@ -53,7 +51,11 @@ func (w *placer) moderate(ctx context.Context, m projection.Moderation) error {
 		if m.Hidden {
 			n = hideGame
 		}
+		w.hidden[m.GameID] = m.Hidden
 		if _, err := w.exec(ctx, n, m.GameID); err != nil {
+			return err
+		}
+		if err := w.writeGames(ctx); err != nil {
 			return err
 		}
 		g, err := scanPlayerGame(w.row(ctx, selectGame, m.GameID))
@@ -96,6 +98,10 @@ func (w *placer) erase(ctx context.Context, e projection.Erasure) error {
 // the others rank, and what they make of the player's entries. From then on it is
 // done for each further game.
 func (w *placer) reconsider(ctx context.Context, player string) error {
+	if err := w.writeGames(ctx); err != nil {
+		return err
+	}
+	w.special[player] = true
 	if _, err := w.exec(ctx, insertSpecial, player); err != nil {
 		return err
 	}
@@ -143,43 +149,12 @@ func (w *placer) reconsider(ctx context.Context, player string) error {
 			}
 		}
 	}
-	// In one order, so that equal histories make equal tables.
-	boards := make([]projection.Board, 0, len(best))
-	for board := range best {
-		boards = append(boards, board)
-	}
-	slices.SortFunc(boards, projection.Board.Compare)
-	for _, board := range boards {
-		if err := w.replace(ctx, board, player, best[board]); err != nil {
+	for board, g := range best {
+		e, err := w.entry(ctx, board, player)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// replace makes a game the player's entry on a board, or leaves the player none.
-func (w *placer) replace(ctx context.Context, board projection.Board, player string, g *projection.Game) error {
-	id, err := w.boardID(ctx, board)
-	if err != nil {
-		return err
-	}
-	before, err := scanKey(w.row(ctx, selectBest, id, player))
-	had := err == nil
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if had {
-		if g != nil && g.Key().Compare(before) == 0 {
-			return nil
-		}
-		w.count(id, before, -1)
-	}
-	if g != nil {
-		return w.write(ctx, id, *g)
-	}
-	if had {
-		_, err = w.exec(ctx, dropBest, id, player)
-		return err
+		e.game, e.changed = g, true
 	}
 	return nil
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 )
@@ -24,9 +24,10 @@ const (
 var (
 	selectGame    = define(`SELECT ` + gameColumns + `, games.unranked_reason, 0 FROM games WHERE game_id = ?`)
 	selectBoardID = define(`SELECT board_id FROM leaderboards WHERE ruleset_id = ? AND actor_kind = ? AND period = ? AND opens_at = ?`)
+	selectBoard   = define(`SELECT board_id, ` + rootOf + ` FROM leaderboards AS boards
+		WHERE ruleset_id = ? AND actor_kind = ? AND period = ? AND opens_at = ?`)
 
-	selectBoards = define(`SELECT ruleset_id, actor_kind, period, opens_at,
-			(SELECT ` + players + ` FROM leaderboard_counts AS counts WHERE counts.board_id = boards.board_id AND level = 0)
+	selectBoards = define(`SELECT ruleset_id, actor_kind, period, opens_at, ` + rootOf + `
 		FROM leaderboards AS boards
 		WHERE (list_order, ruleset_id, actor_kind, period) > (?, ?, ?, ?)
 			AND (ruleset_id = ? OR ? = '') AND (actor_kind = ? OR ? = 0) AND (period = ? OR ? = 0)
@@ -39,26 +40,18 @@ var (
 	selectBefore = define(ofBoard + ` AND (` + boardOrder + `) < (?, ?, ?, ?, ?) ORDER BY ` + descending + ` LIMIT ?`)
 	selectEntry  = define(ofBoard + ` AND entries.player_id = ?`)
 
-	// How many entries stand above a key, group by group.
-	countAbove = define(`SELECT
-		(SELECT ` + players + ` FROM leaderboard_counts WHERE board_id = ? AND level = 0 AND order_score < ?),
-		(SELECT ` + players + ` FROM leaderboard_counts WHERE board_id = ? AND level = 1 AND order_score = ? AND win_moves < ?),
-		(SELECT ` + players + ` FROM leaderboard_counts WHERE board_id = ? AND level = 2 AND order_score = ? AND win_moves = ? AND bucket < ?),
-		(SELECT ` + players + ` FROM leaderboard_counts WHERE board_id = ? AND level = 3 AND order_score = ? AND win_moves = ? AND bucket >= ? AND bucket < ?),
-		(SELECT ` + players + ` FROM leaderboard_counts WHERE board_id = ? AND level = 4 AND order_score = ? AND win_moves = ? AND bucket >= ? AND bucket < ?),
+	// What tells how many entries of its score stand above one.
+	selectPath = define(`SELECT ` + strings.Repeat(`(SELECT counts FROM leaderboard_counts
+			WHERE board_id = ? AND level = ? AND order_score = ? AND win_moves = ? AND bucket = ?), `, levels-levelScore) + `
 		(SELECT count(*) FROM leaderboard_entries AS entries WHERE entries.board_id = ? AND entries.order_score = ? AND entries.win_moves = ?
 			AND entries.ended_at >= ? AND (entries.ended_at, entries.stream, entries.stream_seq) < (?, ?, ?))`)
-
-	selectScores = define(`SELECT order_score, players FROM leaderboard_counts WHERE board_id = ? AND level = 0 ORDER BY order_score`)
-	selectMoves  = define(`SELECT win_moves, players FROM leaderboard_counts WHERE board_id = ? AND level = 1 AND order_score = ? ORDER BY win_moves`)
-	selectSpans  = define(`SELECT bucket, players FROM leaderboard_counts
-		WHERE board_id = ? AND level = ? AND order_score = ? AND win_moves = ? AND bucket >= ? AND bucket < ? ORDER BY bucket`)
 	selectInSpan = define(`SELECT order_score, win_moves, ended_at, stream, stream_seq FROM leaderboard_entries AS entries
 		WHERE entries.board_id = ? AND entries.order_score = ? AND entries.win_moves = ? AND entries.ended_at >= ?
 		ORDER BY ` + boardOrder + ` LIMIT 1 OFFSET ?`)
 )
 
-const players = `CAST(coalesce(sum(players), 0) AS BIGINT)`
+// rootOf is the node of a board, or NULL where nobody has an entry.
+const rootOf = `(SELECT counts FROM leaderboard_counts AS counts WHERE counts.board_id = boards.board_id AND level = 0)`
 
 // Game implements [projection.Store].
 func (s *Store) Game(ctx context.Context, gameID string) (g projection.PlayerGame, err error) {
@@ -72,21 +65,13 @@ func (s *Store) Game(ctx context.Context, gameID string) (g projection.PlayerGam
 
 // Entries implements [projection.Store].
 func (s *Store) Entries(ctx context.Context, board projection.Board, r projection.Range) (page projection.Page, err error) {
-	err = s.onBoard(ctx, board, func(t tx, id int64) error {
-		if err := t.scores(ctx, id, &page); err != nil {
-			return err
-		}
-		return t.page(ctx, id, r, &page)
-	})
+	err = s.onBoard(ctx, board, &page, func(t tx, id int64) error { return t.page(ctx, id, r, &page) })
 	return page, err
 }
 
 // PlayerEntries implements [projection.Store].
 func (s *Store) PlayerEntries(ctx context.Context, board projection.Board, playerIDs []string) (page projection.Page, err error) {
-	err = s.onBoard(ctx, board, func(t tx, id int64) error {
-		if err := t.scores(ctx, id, &page); err != nil {
-			return err
-		}
+	err = s.onBoard(ctx, board, &page, func(t tx, id int64) error {
 		for _, player := range playerIDs {
 			g, err := scanGame(t.row(ctx, selectEntry, id, player))
 			if errors.Is(err, sql.ErrNoRows) {
@@ -95,7 +80,7 @@ func (s *Store) PlayerEntries(ctx context.Context, board projection.Board, playe
 			if err != nil {
 				return err
 			}
-			e, err := t.placed(ctx, id, g)
+			e, err := t.placed(ctx, id, g, page.Scores)
 			if err != nil {
 				return err
 			}
@@ -109,15 +94,12 @@ func (s *Store) PlayerEntries(ctx context.Context, board projection.Board, playe
 
 // EntriesAround implements [projection.Store].
 func (s *Store) EntriesAround(ctx context.Context, board projection.Board, playerID string, limit int) (page projection.Page, err error) {
-	err = s.onBoard(ctx, board, func(t tx, id int64) error {
-		if err := t.scores(ctx, id, &page); err != nil {
-			return err
-		}
+	err = s.onBoard(ctx, board, &page, func(t tx, id int64) error {
 		g, err := scanGame(t.row(ctx, selectEntry, id, playerID))
 		if err != nil {
 			return err
 		}
-		e, err := t.placed(ctx, id, g)
+		e, err := t.placed(ctx, id, g, page.Scores)
 		if err != nil {
 			return err
 		}
@@ -125,7 +107,18 @@ func (s *Store) EntriesAround(ctx context.Context, board projection.Board, playe
 		n := min(uint64(limit), page.TotalPlayers)
 		first := e.Position - min(e.Position-1, n/2)
 		first = min(first, page.TotalPlayers-n+1)
-		return t.page(ctx, id, projection.Range{Position: first, Limit: int(n)}, &page)
+		higher, err := rows(ctx, t, scanGame, selectBefore, append(append([]any{id}, keyArgs(e.Key())...), e.Position-first)...)
+		if err != nil {
+			return err
+		}
+		slices.Reverse(higher)
+		lower, err := rows(ctx, t, scanGame, selectAfter, append(append([]any{id}, keyArgs(e.Key())...), first+n-1-e.Position)...)
+		if err != nil {
+			return err
+		}
+		number(&page, slices.Concat(higher, []projection.Game{g}, lower), first)
+		page.Less, page.More = first > 1, first+n-1 < page.TotalPlayers
+		return nil
 	})
 	if err == nil && len(page.Entries) == 0 {
 		err = s.fail(ctx, "read board", sql.ErrNoRows)
@@ -136,7 +129,7 @@ func (s *Store) EntriesAround(ctx context.Context, board projection.Board, playe
 // Distribution implements [projection.Store].
 func (s *Store) Distribution(ctx context.Context, board projection.Board) ([]projection.ScoreCount, error) {
 	var page projection.Page
-	err := s.onBoard(ctx, board, func(t tx, id int64) error { return t.scores(ctx, id, &page) })
+	err := s.onBoard(ctx, board, &page, func(tx, int64) error { return nil })
 	return page.Scores, err
 }
 
@@ -150,8 +143,12 @@ func (s *Store) Leaderboards(ctx context.Context, only projection.Board, after *
 	err = s.snapshot(ctx, "list boards", func(t tx) error {
 		all, err = rows(ctx, t, func(scan scanFunc) (b projection.BoardInfo, err error) {
 			var opens int64
-			err = scan(&b.RulesetID, &b.ActorKind, &b.Period, &opens, &b.TotalPlayers)
+			var counts []byte
+			if err := scan(&b.RulesetID, &b.ActorKind, &b.Period, &opens, &counts); err != nil {
+				return b, err
+			}
 			b.OpensAt = fromNanos(opens)
+			_, b.TotalPlayers, err = scores(counts)
 			return b, err
 		}, selectBoards, args...)
 		return err
@@ -159,16 +156,20 @@ func (s *Store) Leaderboards(ctx context.Context, only projection.Board, after *
 	return all, err
 }
 
-// onBoard runs read in a snapshot with the id of a board; not at all for a board
-// that no game counts for.
-func (s *Store) onBoard(ctx context.Context, b projection.Board, read func(tx, int64) error) error {
+// onBoard reads how many players of a board have each score and runs read in the same
+// snapshot with the board's id; not at all for a board that no game counts for.
+func (s *Store) onBoard(ctx context.Context, b projection.Board, page *projection.Page, read func(tx, int64) error) error {
 	return s.snapshot(ctx, "read board", func(t tx) error {
 		var id int64
-		err := t.row(ctx, selectBoardID, b.RulesetID, int(b.ActorKind), int(b.Period), nanos(b.OpensAt))(&id)
+		var counts []byte
+		err := t.row(ctx, selectBoard, b.RulesetID, int(b.ActorKind), int(b.Period), nanos(b.OpensAt))(&id, &counts)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		if page.Scores, page.TotalPlayers, err = scores(counts); err != nil {
 			return err
 		}
 		return read(t, id)
@@ -186,7 +187,7 @@ func (t tx) page(ctx context.Context, board int64, r projection.Range, page *pro
 	case r.Before != nil:
 		n, args = selectBefore, append(args, keyArgs(*r.Before)...)
 	case r.Position > 1:
-		key, err := t.at(ctx, board, r.Position)
+		key, err := t.at(ctx, board, r.Position, page.Scores)
 		if err != nil {
 			return err
 		}
@@ -210,20 +211,16 @@ func (t tx) page(ctx context.Context, board int64, r projection.Range, page *pro
 		page.Less, page.More = r.After != nil && page.TotalPlayers > 0, r.Before != nil && page.TotalPlayers > 0
 		return nil
 	}
-	first, err := t.placed(ctx, board, games[0])
-	if err != nil {
-		return err
-	}
-	page.Entries = append(page.Entries, first)
-	for _, g := range games[1:] {
-		last := page.Entries[len(page.Entries)-1]
-		e := projection.Entry{Game: g, Rank: last.Rank, Position: last.Position + 1}
-		if g.Score != last.Score {
-			e.Rank = e.Position
+	position := r.Position
+	if r.After != nil || r.Before != nil {
+		first, err := t.placed(ctx, board, games[0], page.Scores)
+		if err != nil {
+			return err
 		}
-		page.Entries = append(page.Entries, e)
+		position = first.Position
 	}
-	page.Less = first.Position > 1
+	number(page, games, max(position, 1))
+	page.Less = page.Entries[0].Position > 1
 	page.More = over
 	if r.Before != nil {
 		page.More = page.Entries[len(page.Entries)-1].Position < page.TotalPlayers
@@ -231,85 +228,115 @@ func (t tx) page(ctx context.Context, board int64, r projection.Range, page *pro
 	return nil
 }
 
-// placed returns the entry of a player's best game. What it costs depends neither
-// on the size of the board nor on how many have the same score.
-func (t tx) placed(ctx context.Context, board int64, g projection.Game) (projection.Entry, error) {
+// number makes games the entries of a page that starts at a position.
+func number(page *projection.Page, games []projection.Game, position uint64) {
+	for i, g := range games {
+		e := projection.Entry{Game: g, Position: position + uint64(i)}
+		if last := len(page.Entries) - 1; last >= 0 && page.Entries[last].Score == g.Score {
+			e.Rank = page.Entries[last].Rank
+		} else {
+			e.Rank = rankOf(page.Scores, g.Score)
+		}
+		page.Entries = append(page.Entries, e)
+	}
+}
+
+// placed returns the entry of a player's best game on a board with these scores. What
+// it costs depends neither on the size of the board nor on how many have the same
+// score.
+func (t tx) placed(ctx context.Context, board int64, g projection.Game, scores []projection.ScoreCount) (projection.Entry, error) {
 	k := g.Key()
-	score, moves, ended := -k.Score, k.Moves, nanos(k.EndedAt)
-	var spans [len(timeShifts)]int64
-	for i, shift := range timeShifts {
-		spans[i] = ended >> shift
+	nodes := path(board, k)
+	var args, dest []any
+	var counts [levels][]byte
+	for i := levelScore; i < levels; i++ {
+		args, dest = append(args, nodes[i].args()...), append(dest, &counts[i])
 	}
-	// The spans of a level lie in the span of the level above.
-	within := func(level int) int64 { return spans[level-1] << (timeShifts[level-1] - timeShifts[level]) }
-	leaf := spans[len(spans)-1] << timeShifts[len(spans)-1]
-	var above [6]uint64
-	err := t.row(ctx, countAbove,
-		board, score,
-		board, score, moves,
-		board, score, moves, spans[0],
-		board, score, moves, within(1), spans[1],
-		board, score, moves, within(2), spans[2],
-		board, score, moves, leaf, ended, k.Stream, k.Sequence)(&above[0], &above[1], &above[2], &above[3], &above[4], &above[5])
-	e := projection.Entry{Game: g, Rank: above[0] + 1, Position: 1}
-	for _, n := range above {
-		e.Position += n
+	leaf := nodes[levels-1].child << timeShifts[len(timeShifts)-1]
+	args = append(args, board, -k.Score, k.Moves, leaf, nanos(k.EndedAt), k.Stream, k.Sequence)
+	var before uint64
+	e := projection.Entry{Game: g, Rank: rankOf(scores, k.Score)}
+	if err := t.row(ctx, selectPath, args...)(append(dest, &before)...); err != nil {
+		return e, err
 	}
-	return e, err
+	e.Position = e.Rank + before
+	for i := levelScore; i < levels; i++ {
+		children, err := parseCounts(counts[i])
+		if err != nil {
+			return e, err
+		}
+		e.Position += above(children, nodes[i].child)
+	}
+	return e, nil
 }
 
 // at returns the key of the entry at a position, counted from 1; nil if there are
-// fewer.
-func (t tx) at(ctx context.Context, board int64, position uint64) (*projection.Key, error) {
+// fewer. It goes down the tree of a board with these scores.
+func (t tx) at(ctx context.Context, board int64, position uint64, scores []projection.ScoreCount) (*projection.Key, error) {
 	left := position - 1 // entries to pass over
-	pick := func(n statement, args ...any) (int64, bool, error) {
-		list, err := rows(ctx, t, func(scan scanFunc) (row [2]int64, err error) { return row, scan(&row[0], &row[1]) }, n, args...)
-		for _, row := range list {
-			if left < uint64(row[1]) {
-				return row[0], true, err
+	n := nodeKey{board: board, level: levelScore}
+	i := slices.IndexFunc(scores, func(c projection.ScoreCount) bool {
+		if left < c.Players {
+			return true
+		}
+		left -= c.Players
+		return false
+	})
+	if i < 0 {
+		return nil, nil
+	}
+	n.orderScore = -scores[i].Score
+	var leaf int64
+	for ; n.level < levels; n.level++ {
+		var counts []byte
+		if err := t.row(ctx, selectCounts, n.args()...)(&counts); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
+		}
+		children, err := parseCounts(counts)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(children, func(c childCount) bool {
+			if left < c.entries {
+				return true
 			}
-			left -= uint64(row[1])
-		}
-		return 0, false, err
-	}
-	score, ok, err := pick(selectScores, board)
-	if !ok || err != nil {
-		return nil, err
-	}
-	moves, ok, err := pick(selectMoves, board, score)
-	low, high := int64(-1)<<(63-timeShifts[0]), int64(1)<<(63-timeShifts[0])
-	for i, shift := range timeShifts {
-		if !ok || err != nil {
-			break
-		}
-		var span int64
-		span, ok, err = pick(selectSpans, board, levelTime+i, score, moves, low, high)
-		low = span << shift
-		if i+1 < len(timeShifts) {
-			low, high = low>>timeShifts[i+1], (span+1)<<(shift-timeShifts[i+1])
+			left -= c.entries
+			return false
+		})
+		switch {
+		case i < 0:
+			return nil, errCounts
+		case n.level == levelScore:
+			n.winMoves = uint32(children[i].child)
+		case n.level == levels-1:
+			leaf = children[i].child << timeShifts[len(timeShifts)-1]
+		default:
+			n.bucket = children[i].child
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, fmt.Errorf("the counts of board %d contradict each other at position %d", board, position)
-	}
-	key, err := scanKey(t.row(ctx, selectInSpan, board, score, moves, low, left))
+	key, err := scanKey(t.row(ctx, selectInSpan, board, n.orderScore, n.winMoves, leaf, left))
 	return &key, err
 }
 
-// scores reads how many players of a board have each score, and how many it has.
-func (t tx) scores(ctx context.Context, board int64, page *projection.Page) (err error) {
-	page.Scores, err = rows(ctx, t, func(scan scanFunc) (c projection.ScoreCount, err error) {
-		err = scan(&c.Score, &c.Players)
-		c.Score = -c.Score
-		return c, err
-	}, selectScores, board)
-	for _, c := range page.Scores {
-		page.TotalPlayers += c.Players
+// scores returns what the node of a board says.
+func scores(counts []byte) (list []projection.ScoreCount, total uint64, err error) {
+	children, err := parseCounts(counts)
+	for _, c := range children {
+		list = append(list, projection.ScoreCount{Score: int(-c.child), Players: c.entries})
+		total += c.entries
 	}
-	return err
+	return list, total, err
+}
+
+// rankOf returns the rank of a score on a board with these scores.
+func rankOf(scores []projection.ScoreCount, score int) uint64 {
+	rank := uint64(1)
+	for _, c := range scores {
+		if c.Score > score {
+			rank += c.Players
+		}
+	}
+	return rank
 }
 
 func scanGame(scan scanFunc) (g projection.Game, err error) {

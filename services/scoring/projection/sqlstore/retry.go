@@ -19,6 +19,6 @@ func (s *Store) Retry(ctx context.Context, gameID string, step projection.Step) 
 		if n == 0 {
 			return sql.ErrNoRows
 		}
-		return w.apply(ctx, step)
+		return w.applyAll(ctx, []projection.Step{step})
 	})
 }
