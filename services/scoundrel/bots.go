@@ -27,20 +27,22 @@ import (
 
 // botsResult is what `bots --json` prints.
 type botsResult struct {
-	Games    int     `json:"games"`       // to be played
-	Finished int     `json:"finished"`    // played to the end
-	Won      int     `json:"won"`         // of those
-	Lost     int     `json:"lost"`        // of those
-	Errors   int     `json:"errors"`      // games given up because of an error
-	Moves    int     `json:"moves"`       // accepted
-	MovesPS  float64 `json:"moves_per_s"` // over the whole run, all players together
-	P50      float64 `json:"p50_ms"`      // of PlayMove
-	P99      float64 `json:"p99_ms"`      // of PlayMove
+	Games    int     `json:"games"`                 // to be played
+	Finished int     `json:"finished"`              // played to the end
+	Won      int     `json:"won"`                   // of those
+	Lost     int     `json:"lost"`                  // of those
+	Errors   int     `json:"errors"`                // games given up because of an error
+	Over     int     `json:"over_before,omitempty"` // attempts at a daily challenge that were over before this run
+	Moves    int     `json:"moves"`                 // accepted
+	MovesPS  float64 `json:"moves_per_s"`           // over the whole run, all players together
+	P50      float64 `json:"p50_ms"`                // of PlayMove
+	P99      float64 `json:"p99_ms"`                // of PlayMove
 }
 
 // botsConfig is what `bots` plays.
 type botsConfig struct {
 	games, players int
+	daily          bool // one attempt at today's challenge for each player: no more games than players
 	strategy       string
 	rules          engine.Ruleset
 }
@@ -133,13 +135,20 @@ func botsCommand() *cobra.Command {
 	asJSON := cmd.Flags().Bool("json", false, "print a JSON object")
 	cmd.Flags().IntVar(&cfg.games, "games", 100, "how many `GAMES` to play")
 	cmd.Flags().IntVar(&cfg.players, "players", 8, "how many `PLAYERS` play at a time, a game each")
+	cmd.Flags().BoolVar(&cfg.daily, "daily", false, "play today's challenge, each player once; --games is then that of the players if not given")
 	cmd.Flags().StringVar(&cfg.strategy, "strategy", "greedy", "how they choose: random or greedy")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if cfg.rules, err = rules.ruleset(); err != nil {
 			return err
 		}
+		if cfg.daily && !cmd.Flags().Changed("games") {
+			cfg.games = cfg.players
+		}
 		if cfg.games < 1 || cfg.players < 1 {
 			return errors.New("--games and --players must be 1 or more")
+		}
+		if cfg.daily && cfg.games > cfg.players {
+			return fmt.Errorf("each player has one attempt at the daily challenge: %d players cannot play %d games", cfg.players, cfg.games)
 		}
 		if strategies[cfg.strategy] == nil {
 			return fmt.Errorf("there is no strategy %q: choose random or greedy", cfg.strategy)
@@ -150,15 +159,25 @@ func botsCommand() *cobra.Command {
 		}
 		defer func() { _ = c.conn.Close() }() // nothing is under way
 		// Asked once, before hundreds of games fail for the same reason.
-		if _, err := c.ListRulesets(as(cmd.Context(), "bot-1", "bot"), &gamev1.ListRulesetsRequest{}); err != nil {
+		ctx := as(cmd.Context(), "bot-1", "bot")
+		if cfg.daily {
+			_, err = c.GetDailyChallenge(ctx, &gamev1.GetDailyChallengeRequest{RulesetId: cfg.rules.ID()})
+		} else {
+			_, err = c.ListRulesets(ctx, &gamev1.ListRulesetsRequest{})
+		}
+		if err != nil {
 			return err
 		}
 		result, failure := playBots(cmd.Context(), c, cfg, progress(cmd.ErrOrStderr(), cfg.games))
 		if *asJSON {
 			err = json.NewEncoder(cmd.OutOrStdout()).Encode(result)
 		} else {
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of %d games finished: %d won, %d lost, %d errors\n%d moves, %.0f moves/s, PlayMove p50 %.2f ms, p99 %.2f ms\n",
-				result.Finished, result.Games, result.Won, result.Lost, result.Errors, result.Moves, result.MovesPS, result.P50, result.P99)
+			over := ""
+			if result.Over > 0 {
+				over = fmt.Sprintf(", %d over before", result.Over)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d of %d games finished: %d won, %d lost, %d errors%s\n%d moves, %.0f moves/s, PlayMove p50 %.2f ms, p99 %.2f ms\n",
+				result.Finished, result.Games, result.Won, result.Lost, result.Errors, over, result.Moves, result.MovesPS, result.P50, result.P99)
 		}
 		if cmd.Context().Err() != nil {
 			return errors.Join(err, errors.New("interrupted"))
@@ -213,6 +232,8 @@ func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (bots
 				}
 				mu.Lock()
 				switch {
+				case errors.Is(err, errOverBefore):
+					result.Over++
 				case err != nil:
 					result.Errors++
 					firstErr = cmp.Or(firstErr, err)
@@ -226,6 +247,9 @@ func playBots(ctx context.Context, c *client, cfg botsConfig, done func()) (bots
 				}
 				mu.Unlock()
 				done()
+				if cfg.daily {
+					break // the other attempts are those of the other players
+				}
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -270,13 +294,23 @@ type bot struct {
 	last  *gamev1.PlayMoveResponse // the end of the last game that was finished
 }
 
-// play plays one game to its end.
+// errOverBefore: the player's attempt at the challenge was over before.
+var errOverBefore = errors.New("the attempt is over")
+
+// play plays one game to its end, or goes on with an attempt at a challenge.
 func (b *bot) play() (gamev1.GameStatus, error) {
-	started, err := b.StartGame(b.ctx, startRequest(b.cfg.rules))
+	start := startRequest
+	if b.cfg.daily {
+		start = dailyRequest
+	}
+	started, err := b.StartGame(b.ctx, start(b.cfg.rules))
 	if err != nil {
 		return 0, err
 	}
 	g := started.GetGame()
+	if g.GetStatus() != gamev1.GameStatus_GAME_STATUS_ACTIVE {
+		return 0, errOverBefore
+	}
 	for g.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
 		move := strategies[b.cfg.strategy](b.rand, g).GetMove()
 		req := &gamev1.PlayMoveRequest{GameId: g.GetGameId(), Move: move, ExpectedVersion: g.GetVersion(), RequestId: requestID()}

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
+	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	scoringv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/scoring/v1"
 	"github.com/scoundrel-game/scoundrel/pkg/record"
@@ -152,6 +153,13 @@ func presetNames() string {
 // startRequest asks for a game by rules.
 func startRequest(rules engine.Ruleset) *gamev1.StartGameRequest {
 	return &gamev1.StartGameRequest{Rules: &gamev1.StartGameRequest_Ruleset{Ruleset: record.RulesetToProto(rules)}, RequestId: requestID()}
+}
+
+// dailyRequest asks for the caller's attempt at today's challenge by rules.
+func dailyRequest(rules engine.Ruleset) *gamev1.StartGameRequest {
+	req := startRequest(rules)
+	req.Mode = eventv1.GameMode_GAME_MODE_DAILY
+	return req
 }
 
 // self is how this program was called, for what it tells people to type.

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/scoundrel-game/scoundrel/pkg/engine"
 	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	rulesv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/rules/v1"
@@ -30,7 +30,8 @@ func playCommand() *cobra.Command {
 	addr, rules := addrFlag(cmd), addRulesFlags(cmd)
 	player := cmd.Flags().String("player", playerName(), "your `NAME` on the leaderboard")
 	gameID := cmd.Flags().String("game", "", "go on with the game of this `ID`")
-	for _, name := range []string{"preset", "variant", "companion-health", "depth"} {
+	daily := cmd.Flags().Bool("daily", false, "play today's challenge: the same deck for everybody, and one attempt")
+	for _, name := range []string{"daily", "preset", "variant", "companion-health", "depth"} {
 		cmd.MarkFlagsMutuallyExclusive("game", name)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -44,7 +45,11 @@ func playCommand() *cobra.Command {
 		}
 		defer func() { _ = c.conn.Close() }() // nothing is under way
 		p := &playSession{client: c, player: *player, addr: *addr, in: readLines(cmd.InOrStdin()), out: cmd.OutOrStdout()}
-		return p.run(as(cmd.Context(), *player, "human"), ruleset, *gameID)
+		start := startRequest
+		if *daily {
+			start = dailyRequest
+		}
+		return p.run(as(cmd.Context(), *player, "human"), start(ruleset), *gameID)
 	}
 	return cmd
 }
@@ -68,7 +73,8 @@ type playSession struct {
 	player, addr string
 	in           <-chan string // the lines of the input
 	out          io.Writer
-	err          error // of the first write that failed
+	err          error                  // of the first write that failed
+	challenge    *gamev1.DailyChallenge // of which the game is an attempt; nil if of none
 }
 
 // readLines yields the lines of an input, however long, until it ends or cannot be
@@ -100,8 +106,8 @@ func (p *playSession) printf(format string, args ...any) {
 
 // run plays one game to its end, or until the input or ctx ends: the game then
 // waits for its player.
-func (p *playSession) run(ctx context.Context, rules engine.Ruleset, gameID string) error {
-	game, token, err := p.open(ctx, rules, gameID)
+func (p *playSession) run(ctx context.Context, start *gamev1.StartGameRequest, gameID string) error {
+	game, token, err := p.open(ctx, start, gameID)
 	if err != nil {
 		return err
 	}
@@ -113,6 +119,9 @@ func (p *playSession) run(ctx context.Context, rules engine.Ruleset, gameID stri
 			p.wait(game)
 		}
 	}()
+	if err := p.introduce(ctx, game); err != nil {
+		return err
+	}
 	p.printf("Game %s, rules %s.", game.GetGameId(), game.GetRulesetId())
 	if game.GetStatus() == gamev1.GameStatus_GAME_STATUS_ACTIVE {
 		p.printf(" Type a move's number, q to leave, resign to give up, ? for help.")
@@ -133,9 +142,15 @@ func (p *playSession) run(ctx context.Context, rules engine.Ruleset, gameID stri
 			continue
 		}
 		res, err := p.PlayMove(ctx, &gamev1.PlayMoveRequest{GameId: game.GetGameId(), Move: choice.GetMove(), ExpectedVersion: game.GetVersion(), RequestId: requestID()})
-		if reason(err) == "VERSION_MISMATCH" {
+		switch reason(err) {
+		case "VERSION_MISMATCH":
 			p.printf("The game was played elsewhere meanwhile.\n")
-			if game, token, err = p.open(ctx, rules, game.GetGameId()); err != nil {
+			if game, token, err = p.open(ctx, start, game.GetGameId()); err != nil {
+				return err
+			}
+			continue
+		case "DAILY_CLOSED":
+			if game, token, err = p.closed(ctx, game); err != nil {
 				return err
 			}
 			continue
@@ -147,6 +162,41 @@ func (p *playSession) run(ctx context.Context, rules engine.Ruleset, gameID stri
 		p.tell(res.GetFacts())
 	}
 	return p.end(ctx, game, token)
+}
+
+// minute is how times are told, in UTC as the days of challenges are.
+const minute = "2006-01-02 15:04 UTC"
+
+// introduce says of which challenge a game is an attempt, if of any. An attempt
+// belongs to the day of its start, whatever day it has become since.
+func (p *playSession) introduce(ctx context.Context, g *gamev1.Game) error {
+	if g.GetMode() != eventv1.GameMode_GAME_MODE_DAILY {
+		return nil
+	}
+	res, err := p.GetDailyChallenge(ctx, &gamev1.GetDailyChallengeRequest{
+		Date: g.GetStartedAt().AsTime().Format(time.DateOnly), RulesetId: g.GetRulesetId(),
+	})
+	if err != nil {
+		return err
+	}
+	c := res.GetChallenge()
+	p.challenge = c
+	p.printf("Daily challenge of %s, closes at %s, last moves before %s, commitment %s.\n",
+		c.GetDate(), c.GetClosesAt().AsTime().Format(minute), c.GetFinalAt().AsTime().Format(minute), c.GetCommitment())
+	switch {
+	case g.GetStatus() != gamev1.GameStatus_GAME_STATUS_ACTIVE:
+		p.printf("Your one attempt at it is over already.\n")
+	case g.GetVersion() > 1:
+		p.printf("You go on with your one attempt at it.\n")
+	}
+	return nil
+}
+
+// closed says that a move came too late, and returns the game as it has ended.
+func (p *playSession) closed(ctx context.Context, g *gamev1.Game) (*gamev1.Game, string, error) {
+	p.printf("Too late: the daily challenge took its last moves before %s.\n", p.challenge.GetFinalAt().AsTime().Format(minute))
+	p.challenge.Final = true
+	return p.open(ctx, nil, g.GetGameId())
 }
 
 // tell says what happened beside the move itself.
@@ -172,16 +222,20 @@ func (p *playSession) wait(g *gamev1.Game) {
 	if p.addr != defaultAddr {
 		command += " --addr " + p.addr
 	}
-	p.printf("\nThe game waits for you: %s\n", command)
+	until := ""
+	if p.challenge != nil {
+		until = " until " + p.challenge.GetFinalAt().AsTime().Format(minute)
+	}
+	p.printf("\nThe game waits for you%s: %s\n", until, command)
 }
 
-// open starts a game, or finds one.
-func (p *playSession) open(ctx context.Context, rules engine.Ruleset, gameID string) (*gamev1.Game, string, error) {
+// open starts a game, or finds the one of an id.
+func (p *playSession) open(ctx context.Context, start *gamev1.StartGameRequest, gameID string) (*gamev1.Game, string, error) {
 	if gameID != "" {
 		res, err := p.GetGame(ctx, &gamev1.GetGameRequest{GameId: gameID})
 		return res.GetGame(), res.GetConsistencyToken(), err
 	}
-	res, err := p.StartGame(ctx, startRequest(rules))
+	res, err := p.StartGame(ctx, start)
 	return res.GetGame(), res.GetConsistencyToken(), err
 }
 
@@ -320,8 +374,23 @@ func (p *playSession) choose(ctx context.Context, g *gamev1.Game) (_ *gamev1.Leg
 	}
 }
 
-// end prints the result, and where it stands.
+// end prints the result, where it stands, and when a challenge tells its deck.
 func (p *playSession) end(ctx context.Context, g *gamev1.Game, token string) error {
+	if err := p.result(ctx, g, token); err != nil {
+		return err
+	}
+	switch c := p.challenge; {
+	case c == nil:
+	case c.GetFinal():
+		p.printf("The deck is revealed: %s verify %s checks the game.\n", self(), g.GetGameId())
+	default:
+		p.printf("The deck is revealed at %s.\n", c.GetFinalAt().AsTime().Format(minute))
+	}
+	return p.err
+}
+
+// result prints the result, and where it stands.
+func (p *playSession) result(ctx context.Context, g *gamev1.Game, token string) error {
 	switch g.GetStatus() {
 	case gamev1.GameStatus_GAME_STATUS_ABANDONED:
 		p.printf("\nYou left the dungeon. No score.\n")
@@ -331,9 +400,12 @@ func (p *playSession) end(ctx context.Context, g *gamev1.Game, token string) err
 	default:
 		p.printf("\nYou died with health %d. Score %d.\n", g.GetHealth(), g.GetScore())
 	}
-	res, err := p.GetPlayerEntry(ctx, &scoringv1.GetPlayerEntryRequest{
-		Leaderboard: &scoringv1.Leaderboard{RulesetId: g.GetRulesetId(), ActorKind: g.GetActorKind()}, PlayerId: g.GetPlayerId(), ConsistencyToken: token,
-	})
+	board, name := &scoringv1.Leaderboard{RulesetId: g.GetRulesetId(), ActorKind: g.GetActorKind()}, g.GetRulesetId()
+	if c := p.challenge; c != nil {
+		board.Period, board.Date = scoringv1.Period_PERIOD_DAILY, c.GetDate()
+		name += ", daily challenge of " + c.GetDate()
+	}
+	res, err := p.GetPlayerEntry(ctx, &scoringv1.GetPlayerEntryRequest{Leaderboard: board, PlayerId: g.GetPlayerId(), ConsistencyToken: token})
 	switch reason(err) {
 	case "LEADERBOARD_NOT_FOUND", "ENTRY_NOT_FOUND":
 		p.printf("This game does not rank.\n")
@@ -343,10 +415,13 @@ func (p *playSession) end(ctx context.Context, g *gamev1.Game, token string) err
 		return err
 	}
 	e := res.GetEntry()
-	which := "your best is " + strconv.Itoa(int(e.GetScore()))
-	if e.GetGameId() == g.GetGameId() {
-		which = "your best yet"
+	which := ": your best is " + strconv.Itoa(int(e.GetScore()))
+	switch {
+	case p.challenge != nil: // the only attempt is no best one
+		which = ""
+	case e.GetGameId() == g.GetGameId():
+		which = ": your best yet"
 	}
-	p.printf("Rank %d, position %d of %d on %s: %s.\n", e.GetRank(), e.GetPosition(), res.GetTotalPlayers(), g.GetRulesetId(), which)
+	p.printf("Rank %d, position %d of %d on %s%s.\n", e.GetRank(), e.GetPosition(), res.GetTotalPlayers(), name, which)
 	return p.err
 }
