@@ -851,6 +851,9 @@ function verify(document) {
   if (seed === '' && !entries.some(({ facts }) => facts.some((fact) => fact.gameOver))) {
     throw new Difference('the game is not over: its seed is revealed when it is');
   }
+  if (seed === '' && entries[0]?.facts[0]?.gameStarted?.mode === 'GAME_MODE_DAILY') {
+    throw new Difference('the daily challenge of this game is not final: its seed is revealed one hour after its day (UTC)');
+  }
   if (nextPageToken !== '') {
     throw difference('', 'nextPageToken', quote(nextPageToken), 'nothing: all pages in one document');
   }

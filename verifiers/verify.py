@@ -922,6 +922,9 @@ def verify(document):
     entries = document["entries"]
     if not document["seed"] and not any("gameOver" in fact for entry in entries for fact in entry["facts"]):
         raise Differs("the game is not over: its seed is revealed when it is")
+    start = next((fact for entry in entries[:1] for fact in entry["facts"][:1]), {})
+    if not document["seed"] and start.get("gameStarted", {}).get("mode") == "GAME_MODE_DAILY":
+        raise Differs("the daily challenge of this game is not final: its seed is revealed one hour after its day (UTC)")
     if document["nextPageToken"]:
         raise differs("nextPageToken", quote(document["nextPageToken"]), "nothing: all pages in one document")
     if not re.fullmatch("[0-9a-f]{64}", document["seed"]):

@@ -128,6 +128,23 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
+// TestNotFinal gives games that are over and without a seed: only that of a daily challenge may be.
+func TestNotFinal(t *testing.T) {
+	h := load(t, "testdata/classic.json")
+	h.Seed, h.Deck = "", nil
+	for mode := range eventv1.GameMode_name {
+		h.Entries[0].Facts[0].GetGameStarted().Mode = eventv1.GameMode(mode)
+		_, err := transcript.Verify(h)
+		_, differs := errors.AsType[*transcript.DifferenceError](err)
+		if daily := eventv1.GameMode(mode) == eventv1.GameMode_GAME_MODE_DAILY; errors.Is(err, transcript.ErrNotFinal) != daily || differs == daily {
+			t.Errorf("mode %d: verified with error %v", mode, err)
+		}
+		if _, textErr := transcript.Text(h); textErr == nil || textErr.Error() != err.Error() {
+			t.Errorf("mode %d: written with error %v", mode, textErr)
+		}
+	}
+}
+
 // TestNoText gives games that text would change.
 func TestNoText(t *testing.T) {
 	for name, change := range map[string]func(*gamev1.GetGameHistoryResponse){

@@ -13,9 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/scoundrel-game/scoundrel/pkg/engine"
+	eventv1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/event/v1"
 	gamev1 "github.com/scoundrel-game/scoundrel/pkg/gen/scoundrel/game/v1"
 	"github.com/scoundrel-game/scoundrel/pkg/transcript"
 )
@@ -92,6 +94,12 @@ func TestVerifiers(t *testing.T) {
 	}
 	h := load(t, "testdata/classic.json")
 	seedBits(t, h, func(path string) { d.addGame(t, path, h) })
+	for mode := range eventv1.GameMode_name {
+		h := proto.CloneOf(h)
+		h.Seed, h.Deck = "", nil
+		h.Entries[0].Facts[0].GetGameStarted().Mode = eventv1.GameMode(mode)
+		d.addGame(t, fmt.Sprintf("over, without a seed, mode %d", mode), h)
+	}
 	h.Seed, h.Deck, h.Score, h.Entries = "", nil, nil, h.Entries[:2]
 	d.addGame(t, "unfinished", h)
 	for language, command := range verifiers {
@@ -204,7 +212,7 @@ func (d *documents) add(t *testing.T, what string, data []byte) {
 		doc.status, doc.line = verified, report.String()
 	case err == nil:
 		doc.status, doc.line = notJudged, report.String()
-	case errors.As(err, &difference), errors.Is(err, transcript.ErrNotOver):
+	case errors.As(err, &difference), errors.Is(err, transcript.ErrNotOver), errors.Is(err, transcript.ErrNotFinal):
 		doc.status, doc.line = differs, err.Error()
 	}
 	d.files = append(d.files, doc)

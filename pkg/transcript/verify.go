@@ -23,6 +23,10 @@ import (
 // ErrNotOver is the error of a game that goes on: nothing can be verified before its seed is revealed.
 var ErrNotOver = errors.New("the game is not over: its seed is revealed when it is")
 
+// ErrNotFinal is the error of a game that is over while others may still play its deck. To withhold the
+// seed of any other game that is over is a difference.
+var ErrNotFinal = errors.New("the daily challenge of this game is not final: its seed is revealed one hour after its day (UTC)")
+
 // DifferenceError is the first place where a transcript tells what cannot be so.
 type DifferenceError struct {
 	Where string // such as "entry 7, fact 2", "deck" or "line 12"; empty for the game as a whole
@@ -68,7 +72,7 @@ func (r Report) String() string {
 
 // Verify plays a finished game again, and returns a report if everything in the history follows from
 // the seed, the rules and the moves: the commitment, the deck, each fact and the score. Otherwise the
-// error is a [*DifferenceError], or [ErrNotOver]; any other error is that of a history which is no document.
+// error is a [*DifferenceError], [ErrNotOver] or [ErrNotFinal]; any other error is that of a history which is no document.
 //
 // What nothing follows from is taken as it is told: the game's and the player's name, the mode, and the
 // times but for that of the start, which the end of the game repeats. Entries of another rules revision
@@ -104,6 +108,9 @@ func Verify(h *gamev1.GetGameHistoryResponse) (Report, error) {
 func verifyStart(h *gamev1.GetGameHistoryResponse) (*replay, error) {
 	if h.GetSeed() == "" && !ended(h) {
 		return nil, ErrNotOver
+	}
+	if h.GetSeed() == "" && isDaily(h) {
+		return nil, ErrNotFinal
 	}
 	if token := h.GetNextPageToken(); token != "" {
 		return nil, &DifferenceError{"", "nextPageToken", quote(token), "nothing: all pages in one document"}
@@ -208,6 +215,14 @@ func ended(h *gamev1.GetGameHistoryResponse) bool {
 	return slices.ContainsFunc(h.GetEntries(), func(e *gamev1.HistoryEntry) bool {
 		return slices.ContainsFunc(e.GetFacts(), func(f *eventv1.Fact) bool { return f.GetGameOver() != nil })
 	})
+}
+
+// isDaily tells whether the game says of itself that it is an attempt at a daily challenge.
+func isDaily(h *gamev1.GetGameHistoryResponse) bool {
+	if len(h.GetEntries()) == 0 || len(h.GetEntries()[0].GetFacts()) == 0 {
+		return false
+	}
+	return h.GetEntries()[0].GetFacts()[0].GetGameStarted().GetMode() == eventv1.GameMode_GAME_MODE_DAILY
 }
 
 const seedForm = "64 lower-case hexadecimal digits"

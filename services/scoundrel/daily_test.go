@@ -80,7 +80,19 @@ func TestPlayDaily(t *testing.T) {
 	d.says(t, "", 0, row, "leaderboard", "--period", "daily", "--date", "2028-02-29")
 	d.says(t, "", 1, `scoundrel: .*leaderboard\.date.*YYYY-MM-DD.*`, "leaderboard", "--period", "daily", "--date", "yesterday")
 
+	// A document with no secrets; text and verification need them.
+	const notFinal = `the daily challenge of this game is not final: its seed is revealed one hour after its day \(UTC\)\n`
+	if json := d.says(t, "", 0, `\{.*"gameOver".*`+id+`.*`, "export", "--player", "ada", id); strings.Contains(json, `"seed"`) || strings.Contains(json, `"deck"`) {
+		t.Errorf("it exports %s", json)
+	}
+	d.says(t, "", 1, `scoundrel: `+notFinal, "export", "--player", "ada", "--format", "text", id)
+	d.says(t, "", 1, notFinal, "verify", "--player", "ada", id)
+	d.says(t, "", 2, `scoundrel: game `+id+` belongs to another player \(NOT_YOUR_GAME\)\n`, "verify", "--player", "eve", id)
+
 	d.set(final)
+	d.says(t, "", 0, `verified: `+id+`, classic, \d+ moves, score -?\d+\n`, "verify", "--player", "eve", id)
+	text := d.says(t, "", 0, `.*\[Mode "DAILY"\].*`, "export", "--player", "eve", "--format", "text", id)
+	d.says(t, text, 0, `verified: `+id+`, .*`, "verify", "-")
 	d.says(t, "", 0, challenge+`Your .*`+result+`The deck is revealed: \S+ verify `+id+` checks the game\.\n`, "play", "--game", id, "--player", "ada")
 	// Another day, another attempt.
 	d.says(t, "", 0, `Daily challenge of 2028-03-01, .*Room 1.*`, play...)

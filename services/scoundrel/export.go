@@ -14,8 +14,9 @@ func exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export GAME | --from FILE",
 		Short: "Print a game as a document, in JSON or text",
-		Long: "Print a game as a document that can be kept, shown, verified and read back. Text is for finished games only; it\n" +
-			"holds little more than the moves, and reading it plays them again.",
+		Long: "Print a game as a document that can be kept, shown, verified and read back. Text is for games whose seed is\n" +
+			"revealed: finished ones, those of a daily challenge once it is final. It holds little more than the moves, and\n" +
+			"reading it plays them again.",
 		Args: cobra.MaximumNArgs(1),
 	}
 	addr, player := addrFlag(cmd), viewerFlag(cmd)

@@ -20,8 +20,9 @@ func verifyCommand() *cobra.Command {
 		Short: "Check a finished game without trusting the server",
 		Long: "Check a finished game without trusting the server: that its commitment, deck, facts and score follow from\n" +
 			"its seed, the rules and its moves. FILE is what export writes, in JSON or text, or - for standard input;\n" +
-			"GAME is a game's id. The status is 0 if all is as it should be, 1 if something differs or the game goes\n" +
-			"on, 2 if there is no game to read, and 3 if entries of another revision of the rules could not be judged.",
+			"GAME is a game's id. The status is 0 if all is as it should be, 1 if something differs or the game or its\n" +
+			"daily challenge goes on, 2 if there is no game to read, and 3 if entries of another revision of the rules\n" +
+			"could not be judged.",
 		Args: cobra.ExactArgs(1),
 	}
 	addr, player := addrFlag(cmd), viewerFlag(cmd)
@@ -42,7 +43,7 @@ func verifyCommand() *cobra.Command {
 		switch differs, ok := errors.AsType[*transcript.DifferenceError](err); {
 		case ok:
 			line, result = differs, errReported
-		case errors.Is(err, transcript.ErrNotOver):
+		case errors.Is(err, transcript.ErrNotOver), errors.Is(err, transcript.ErrNotFinal):
 			line, result = err, errReported
 		case err != nil:
 			return &statusError{2, err}
