@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/scoundrel-game/scoundrel/pkg/eventlog"
 )
-
-// catchUpBatch is how many records of a log that is read from one end to the other
-// share a transaction: many games that count for the same groups cost little more
-// than one.
-const catchUpBatch = 10000
 
 // CatchUp projects every stream that the log holds up to a sequence and returns:
 // to the one that to has for it, or to the end of those that there are now if to
@@ -46,20 +42,19 @@ func (p *Projector) catchUp(ctx context.Context, stream string, end uint64, prog
 	}
 	stored := at // the checkpoint in the store
 	var unwritten []Step
-	for r, err := range p.Log.Tail(ctx, stream, at.Sequence+1) {
-		if err != nil {
-			return err
+	ctx, stop := context.WithCancel(ctx)
+	reads := make(chan read, maxBatch)
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	defer stop()
+	reader.Go(func() { p.tail(ctx, stream, at, reads) })
+	for next := range reads {
+		if next.err != nil {
+			return next.err
 		}
-		step, err := p.step(ctx, at, r)
-		if err != nil {
-			return err
-		}
-		if !step.changes() {
-			step.Record.Data = nil // nobody needs it, and there are many
-		}
-		unwritten = append(unwritten, step)
-		at = checkpointAt(step)
-		if len(unwritten) < catchUpBatch && at.Sequence < end {
+		unwritten = append(unwritten, next.step)
+		at = checkpointAt(next.step)
+		if len(unwritten) < maxBatch && at.Sequence < end {
 			continue
 		}
 		if err := p.commit(ctx, stored, unwritten); err != nil {

@@ -47,10 +47,35 @@ func (p *Projector) follow(ctx context.Context, stream string) {
 	}
 }
 
-// read is what tailing a stream yields.
+// read is what tailing a stream yields: a record as the step that it is.
 type read struct {
-	record eventlog.Stored
-	err    error
+	step Step
+	err  error
+}
+
+// tail sends the steps that follow a checkpoint, up to the first that fails, until
+// ctx ends. It runs beside the transactions: records are decoded while the one
+// before is under way.
+func (p *Projector) tail(ctx context.Context, stream string, at Checkpoint, reads chan<- read) {
+	defer close(reads)
+	for r, err := range p.Log.Tail(ctx, stream, at.Sequence+1) {
+		var step Step
+		if err == nil {
+			step, err = p.step(ctx, at, r)
+		}
+		if !step.changes() {
+			step.Record.Data = nil // nobody needs it, and there are many
+		}
+		select {
+		case reads <- read{step, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+		at = checkpointAt(step)
+	}
 }
 
 // project applies the records of a stream from its checkpoint on and returns
@@ -65,21 +90,12 @@ func (p *Projector) project(ctx context.Context, stream string) error {
 	var reader sync.WaitGroup
 	defer reader.Wait()
 	defer stop()
-	reader.Go(func() {
-		defer close(reads)
-		for r, err := range p.Log.Tail(ctx, stream, at.Sequence+1) {
-			select {
-			case reads <- read{r, err}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
+	reader.Go(func() { p.tail(ctx, stream, at, reads) })
 	stored := at             // the checkpoint in the store
 	var unwritten []Step     // what follows it
 	var due <-chan time.Time // when that has waited long enough
 	for {
-		steps, end := p.batch(ctx, at, reads, due)
+		steps, end := p.batch(reads, due)
 		unwritten = append(unwritten, steps...)
 		if len(steps) > 0 {
 			at = checkpointAt(steps[len(steps)-1])
@@ -174,7 +190,7 @@ func (p *Projector) info(ctx context.Context, stream string) (eventlog.StreamInf
 
 // batch returns what the next records change: those that have arrived, at least
 // one, up to the first that fails, with its error; none if due comes first.
-func (p *Projector) batch(ctx context.Context, at Checkpoint, reads <-chan read, due <-chan time.Time) ([]Step, error) {
+func (p *Projector) batch(reads <-chan read, due <-chan time.Time) ([]Step, error) {
 	var steps []Step
 	var next read
 	var open bool
@@ -187,14 +203,9 @@ func (p *Projector) batch(ctx context.Context, at Checkpoint, reads <-chan read,
 		if next.err != nil {
 			return steps, next.err
 		}
-		step, err := p.step(ctx, at, next.record)
-		if err != nil {
-			return steps, err
-		}
-		if steps = append(steps, step); len(steps) == maxBatch {
+		if steps = append(steps, next.step); len(steps) == maxBatch {
 			return steps, nil
 		}
-		at = checkpointAt(step)
 		select {
 		case next, open = <-reads:
 		default:

@@ -26,7 +26,7 @@ const (
 	// maxBatch bounds the records of a transaction. A transaction takes what
 	// has arrived by then and waits for no more, so at rest a record is visible
 	// at once, and under load batches grow by themselves.
-	maxBatch = 500
+	maxBatch = 10_000
 	// writeDelay is how long the checkpoint may lag behind records that change
 	// nothing else. Readers need not wait for it, and after a crash the records
 	// are read again; it spares a transaction for nearly every move.
