@@ -249,7 +249,7 @@ func (w *placer) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	slices.SortFunc(better, func(a, b written) int { return a.entryKey.compare(b.entryKey) })
+	slices.SortFunc(better, func(a, b written) int { return a.compare(b.entryKey) })
 	if err := execAll(ctx, w.tx, upsertBests, better, func(e written) []any {
 		return append([]any{e.board, e.player, e.GameID}, keyArgs(e.Key())...)
 	}); err != nil {
