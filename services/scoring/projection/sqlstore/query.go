@@ -6,7 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 )
@@ -38,13 +38,16 @@ var (
 	selectAfter  = define(ofBoard + ` AND (` + boardOrder + `) > (?, ?, ?, ?, ?) ORDER BY ` + boardOrder + ` LIMIT ?`)
 	selectFrom   = define(ofBoard + ` AND (` + boardOrder + `) >= (?, ?, ?, ?, ?) ORDER BY ` + boardOrder + ` LIMIT ?`)
 	selectBefore = define(ofBoard + ` AND (` + boardOrder + `) < (?, ?, ?, ?, ?) ORDER BY ` + descending + ` LIMIT ?`)
-	selectEntry  = define(ofBoard + ` AND entries.player_id = ?`)
 
-	// What tells how many entries of its score stand above one.
-	selectPath = define(`SELECT ` + strings.Repeat(`(SELECT counts FROM leaderboard_counts
-			WHERE board_id = ? AND level = ? AND order_score = ? AND win_moves = ? AND bucket = ?), `, levels-levelScore) + `
-		(SELECT count(*) FROM leaderboard_entries AS entries WHERE entries.board_id = ? AND entries.order_score = ? AND entries.win_moves = ?
-			AND entries.ended_at >= ? AND (entries.ended_at, entries.stream, entries.stream_seq) < (?, ?, ?))`)
+	// A player's entry and what tells how many entries of its score stand above: the
+	// nodes above it, as path has them, and a count of the few that are its neighbours.
+	selectPlaced = define(`SELECT ` + gameColumns + `, ` + pathOf() + `
+		(SELECT count(*) FROM leaderboard_entries AS others WHERE others.board_id = entries.board_id
+			AND others.order_score = entries.order_score AND others.win_moves = entries.win_moves
+			AND others.ended_at >= (entries.ended_at >> ` + leafShift + `) << ` + leafShift + `
+			AND (others.ended_at, others.stream, others.stream_seq) < (entries.ended_at, entries.stream, entries.stream_seq))
+		FROM leaderboard_entries AS entries JOIN games ON games.game_id = entries.game_id
+		WHERE entries.board_id = ? AND entries.player_id = ?`)
 	selectInSpan = define(`SELECT order_score, win_moves, ended_at, stream, stream_seq FROM leaderboard_entries AS entries
 		WHERE entries.board_id = ? AND entries.order_score = ? AND entries.win_moves = ? AND entries.ended_at >= ?
 		ORDER BY ` + boardOrder + ` LIMIT 1 OFFSET ?`)
@@ -52,6 +55,22 @@ var (
 
 // rootOf is the node of a board, or NULL where nobody has an entry.
 const rootOf = `(SELECT counts FROM leaderboard_counts AS counts WHERE counts.board_id = boards.board_id AND level = 0)`
+
+// leafShift is the last of timeShifts, in SQL.
+var leafShift = strconv.Itoa(int(timeShifts[len(timeShifts)-1]))
+
+// pathOf returns the columns of the nodes above an entry, from its score.
+func pathOf() string {
+	const at = `(SELECT counts FROM leaderboard_counts AS nodes WHERE nodes.board_id = entries.board_id
+		AND nodes.order_score = entries.order_score AND nodes.level = `
+	columns := at + strconv.Itoa(levelScore) + ` AND nodes.win_moves = 0 AND nodes.bucket = 0), `
+	bucket := "0"
+	for i, shift := range timeShifts {
+		columns += at + strconv.Itoa(levelTime+i) + ` AND nodes.win_moves = entries.win_moves AND nodes.bucket = ` + bucket + `), `
+		bucket = `entries.ended_at >> ` + strconv.Itoa(int(shift))
+	}
+	return columns
+}
 
 // Game implements [projection.Store].
 func (s *Store) Game(ctx context.Context, gameID string) (g projection.PlayerGame, err error) {
@@ -73,14 +92,10 @@ func (s *Store) Entries(ctx context.Context, board projection.Board, r projectio
 func (s *Store) PlayerEntries(ctx context.Context, board projection.Board, playerIDs []string) (page projection.Page, err error) {
 	err = s.onBoard(ctx, board, &page, func(t tx, id int64) error {
 		for _, player := range playerIDs {
-			g, err := scanGame(t.row(ctx, selectEntry, id, player))
+			e, err := t.placed(ctx, id, player, page.Scores)
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
 			}
-			if err != nil {
-				return err
-			}
-			e, err := t.placed(ctx, id, g, page.Scores)
 			if err != nil {
 				return err
 			}
@@ -95,11 +110,7 @@ func (s *Store) PlayerEntries(ctx context.Context, board projection.Board, playe
 // EntriesAround implements [projection.Store].
 func (s *Store) EntriesAround(ctx context.Context, board projection.Board, playerID string, limit int) (page projection.Page, err error) {
 	err = s.onBoard(ctx, board, &page, func(t tx, id int64) error {
-		g, err := scanGame(t.row(ctx, selectEntry, id, playerID))
-		if err != nil {
-			return err
-		}
-		e, err := t.placed(ctx, id, g, page.Scores)
+		e, err := t.placed(ctx, id, playerID, page.Scores)
 		if err != nil {
 			return err
 		}
@@ -116,7 +127,7 @@ func (s *Store) EntriesAround(ctx context.Context, board projection.Board, playe
 		if err != nil {
 			return err
 		}
-		number(&page, slices.Concat(higher, []projection.Game{g}, lower), first)
+		number(&page, slices.Concat(higher, []projection.Game{e.Game}, lower), first)
 		page.Less, page.More = first > 1, first+n-1 < page.TotalPlayers
 		return nil
 	})
@@ -213,7 +224,7 @@ func (t tx) page(ctx context.Context, board int64, r projection.Range, page *pro
 	}
 	position := r.Position
 	if r.After != nil || r.Before != nil {
-		first, err := t.placed(ctx, board, games[0], page.Scores)
+		first, err := t.placed(ctx, board, games[0].PlayerID, page.Scores)
 		if err != nil {
 			return err
 		}
@@ -241,31 +252,28 @@ func number(page *projection.Page, games []projection.Game, position uint64) {
 	}
 }
 
-// placed returns the entry of a player's best game on a board with these scores. What
-// it costs depends neither on the size of the board nor on how many have the same
-// score.
-func (t tx) placed(ctx context.Context, board int64, g projection.Game, scores []projection.ScoreCount) (projection.Entry, error) {
-	k := g.Key()
-	nodes := path(board, k)
-	var args, dest []any
+// placed returns the entry of a player on a board with these scores. What it costs
+// depends neither on the size of the board nor on how many have the same score.
+func (t tx) placed(ctx context.Context, board int64, player string, scores []projection.ScoreCount) (e projection.Entry, err error) {
 	var counts [levels][]byte
-	for i := levelScore; i < levels; i++ {
-		args, dest = append(args, nodes[i].args()...), append(dest, &counts[i])
-	}
-	leaf := nodes[levels-1].child << timeShifts[len(timeShifts)-1]
-	args = append(args, board, -k.Score, k.Moves, leaf, nanos(k.EndedAt), k.Stream, k.Sequence)
-	var before uint64
-	e := projection.Entry{Game: g, Rank: rankOf(scores, k.Score)}
-	if err := t.row(ctx, selectPath, args...)(append(dest, &before)...); err != nil {
+	var neighbours uint64
+	scan := t.row(ctx, selectPlaced, board, player)
+	if e.Game, err = scanGame(func(dest ...any) error {
+		for i := levelScore; i < levels; i++ {
+			dest = append(dest, &counts[i])
+		}
+		return scan(append(dest, &neighbours)...)
+	}); err != nil {
 		return e, err
 	}
-	e.Position = e.Rank + before
-	for i := levelScore; i < levels; i++ {
+	e.Rank = rankOf(scores, e.Score)
+	e.Position = e.Rank + neighbours
+	for i, n := range path(board, e.Key()) {
 		children, err := parseCounts(counts[i])
 		if err != nil {
 			return e, err
 		}
-		e.Position += above(children, nodes[i].child)
+		e.Position += above(children, n.child) // of the board, Rank has them
 	}
 	return e, nil
 }
