@@ -17,6 +17,9 @@ const (
 	// tailHeartbeat is how often the server tells a waiting tail that it is
 	// there. Two missing ones end the tail.
 	tailHeartbeat = time.Second
+	// tailAhead is how many records a tail asks for before it has read them: some
+	// megabytes, with which the server is never waited for while a log is read whole.
+	tailAhead = 10_000
 	// tailIdle is how long the server keeps the consumer of a tail that has
 	// stopped asking.
 	tailIdle = time.Minute
@@ -100,7 +103,7 @@ func (l *Log) consume(ctx context.Context, name string, from uint64) (*stream, j
 	if err != nil {
 		return nil, nil, err
 	}
-	messages, err := consumer.Messages(jetstream.PullHeartbeat(tailHeartbeat))
+	messages, err := consumer.Messages(jetstream.PullHeartbeat(tailHeartbeat), jetstream.PullMaxMessages(tailAhead))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: tail of %s: %w", eventlog.ErrUnavailable, name, err)
 	}
