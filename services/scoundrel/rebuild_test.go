@@ -105,7 +105,7 @@ func TestRebuildMendsWhatIsDamaged(t *testing.T) {
 		seen := map[string]bool{stored: true}
 		for _, damage := range []string{
 			`UPDATE leaderboard_entries SET order_score = order_score - 1 WHERE player_id = 'bot-1'`,
-			`UPDATE leaderboard_counts SET players = players + 1 WHERE level = 4`,
+			`UPDATE leaderboard_counts SET bucket = bucket + 1 WHERE level = 4`,
 			`UPDATE games SET score = score + 1 WHERE player_id = 'bot-2'`,
 			`UPDATE leaderboards SET list_order = list_order - 1 WHERE period = 3`,
 			`DELETE FROM leaderboard_entries WHERE player_id = 'bot-3'`,
