@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/scoundrel-game/scoundrel/services/scoring/projection"
 )
@@ -63,13 +64,13 @@ var leafShift = strconv.Itoa(int(timeShifts[len(timeShifts)-1]))
 func pathOf() string {
 	const at = `(SELECT counts FROM leaderboard_counts AS nodes WHERE nodes.board_id = entries.board_id
 		AND nodes.order_score = entries.order_score AND nodes.level = `
-	columns := at + strconv.Itoa(levelScore) + ` AND nodes.win_moves = 0 AND nodes.bucket = 0), `
+	columns := []string{at + strconv.Itoa(levelScore) + ` AND nodes.win_moves = 0 AND nodes.bucket = 0), `}
 	bucket := "0"
 	for i, shift := range timeShifts {
-		columns += at + strconv.Itoa(levelTime+i) + ` AND nodes.win_moves = entries.win_moves AND nodes.bucket = ` + bucket + `), `
+		columns = append(columns, at+strconv.Itoa(levelTime+i)+` AND nodes.win_moves = entries.win_moves AND nodes.bucket = `+bucket+`), `)
 		bucket = `entries.ended_at >> ` + strconv.Itoa(int(shift))
 	}
-	return columns
+	return strings.Join(columns, "")
 }
 
 // Game implements [projection.Store].
